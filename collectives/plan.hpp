@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "runtime/operation.hpp"
+#include "runtime/result.hpp"
+#include "runtime/strong_types.hpp"
+
+namespace troupe::collectives {
+
+/// Limits that choose and shape algorithms. Must be equal on all ranks. Filled from
+/// `config/collective_options.hpp` by whoever plans.
+struct tuning {
+  std::uint64_t all_reduce_ring_above_bytes = 64 * 1024;
+  std::uint64_t all_gather_ring_above_bytes = 32 * 1024;
+  std::uint64_t reduce_scatter_ring_above_bytes = 32 * 1024;
+  std::uint64_t chunk_bytes = 1024 * 1024;  ///< largest piece of a pipelined transfer
+  std::uint32_t pipeline_chunk_count = 4;   ///< chunks in flight per direction
+};
+
+/// What one rank will do for one operation: the path taken and the memory it needs.
+struct plan {
+  operation_signature signature;
+  operation_path path;
+  rank self;
+  std::uint32_t size = 1;
+  std::uint64_t chunk_bytes = 0;
+  std::uint32_t pipeline_chunk_count = 1;
+  std::uint64_t scratch_bytes = 0;  ///< staging that the driver provides with the buffers
+  rank peer = no_rank;              ///< send and receive: the other side
+};
+
+/// What a plan is made from. `lanes` only labels the path.
+struct plan_request {
+  operation_signature signature;
+  rank self;
+  std::uint32_t size = 1;
+  lane_kind lanes = lane_kind::none;
+  std::optional<algorithm> requested;
+  bool in_place = false;
+  rank peer = no_rank;
+};
+
+/// Chooses the algorithm by the table of docs/algorithms.md and computes the plan's numbers. The
+/// same request gives the same path on every rank.
+/// Errors: not_available if this slice has no algorithm for the kind; bad_argument if `requested`
+///         is not one of the kind's.
+result<plan> make_plan(const plan_request& request, const tuning& limits);
+
+}  // namespace troupe::collectives

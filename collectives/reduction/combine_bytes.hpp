@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/data_type.hpp"
+
+namespace troupe::collectives {
+
+/// How to combine two runs of elements.
+struct combine_rule {
+  data_type type = data_type::float32;
+  reduction op = reduction::sum;
+  double scalar = 1.0;           ///< premultiplied_sum: converted to `type` before use
+  std::uint32_t divisor = 1;     ///< average: number of contributors
+  bool scale_left = false;
+  bool scale_right = false;
+  bool divide = false;
+};
+
+/// target[i] = left[i] (op) right[i] for i in [0, count). `target` may equal `left` or `right`;
+/// partial overlap is not allowed. Any alignment. float16, bfloat16 and float8 are combined in
+/// float32 and rounded to nearest even; integers wrap. NaN rules: docs/algorithms.md.
+/// Cost: one pass. Thread: any.
+void combine_bytes(const combine_rule& rule, std::byte* target, const std::byte* left,
+                   const std::byte* right, std::uint64_t count);
+
+/// target[i] = source[i], multiplied by the scalar if `scale_left`, divided if `divide`.
+void copy_bytes(const combine_rule& rule, std::byte* target, const std::byte* source,
+                std::uint64_t count);
+
+}  // namespace troupe::collectives

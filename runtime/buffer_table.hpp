@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/buffer_view.hpp"
+#include "runtime/result.hpp"
+
+namespace troupe {
+
+/// The buffers of one endpoint, and which pieces of them peers may write.
+///
+/// Cost:   add, release, expose, withdraw and resolve are O(1); no allocation once the table has
+///         reached its high-water mark.
+/// Errors: resource_exhausted when `capacity` buffers or exposures are live.
+/// Thread: the worker of the endpoint only.
+class buffer_table {
+ public:
+  explicit buffer_table(std::uint32_t capacity);
+
+  /// Makes [base, base + bytes) known and returns a view of all of it. The memory stays the
+  /// caller's and must outlive `release`.
+  result<buffer_view> add(void* base, std::uint64_t bytes,
+                          memory_space space = memory_space::host);
+
+  /// Forgets the buffer; views of it no longer resolve. Exposures of it must be withdrawn before.
+  void release(buffer_id id);
+
+  /// First byte of the view; null if the buffer was released or the view leaves it.
+  std::byte* resolve(const buffer_view& view) const;
+
+  /// Lets peers write the view under the returned key. Keys are never 0 and never reused.
+  result<std::uint64_t> expose(const buffer_view& view);
+
+  /// Ends the exposure: later writes under the key are refused. Unknown keys are ignored.
+  void withdraw(std::uint64_t key);
+
+  /// Where a peer's write of `bytes` at `target` lands; null if the key is dead or the range leaves
+  /// the exposed view.
+  std::byte* resolve(const remote_region& target, std::uint64_t bytes) const;
+
+  std::uint32_t live_buffers() const { return live_buffers_; }
+  std::uint32_t live_exposures() const { return live_exposures_; }
+
+ private:
+  struct buffer {
+    std::byte* base = nullptr;
+    std::uint64_t bytes = 0;
+    std::uint32_t generation = 0;
+    bool live = false;
+  };
+  struct exposure {
+    buffer_view view;
+    std::uint32_t generation = 0;
+    bool live = false;
+  };
+
+  std::uint32_t capacity_;
+  std::uint32_t live_buffers_ = 0;
+  std::uint32_t live_exposures_ = 0;
+  std::vector<buffer> buffers_;
+  std::vector<exposure> exposures_;
+  std::vector<std::uint32_t> free_buffers_;
+  std::vector<std::uint32_t> free_exposures_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,209 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/data_type.hpp"
+#include "runtime/instant.hpp"
+#include "runtime/operation.hpp"
+#include "runtime/result.hpp"
+#include "runtime/work.hpp"
+
+namespace troupe {
+
+/// Where to find the other ranks and how to behave. Every field left empty is taken from the
+/// configuration (code > environment > file > default) or from the launcher's environment
+/// (torchrun, Slurm or Open MPI; see `docs/configuration.md`).
+struct communicator_options {
+  std::optional<std::uint32_t> rank;
+  std::optional<std::uint32_t> world_size;
+  std::optional<std::string> rendezvous;  ///< "host:port" of rank 0's rendezvous
+  std::string config_file;                ///< path of a TOML file; empty: none
+  /// Options set in code, by full name: {"transport.segment_bytes", "262144"}. Text as in the file.
+  std::vector<std::pair<std::string, std::string>> settings;
+};
+
+/// What every operation can be given beside its own arguments.
+struct operation_options {
+  /// Ends the operation with timed_out after this long; unset: `collective.timeout`.
+  std::optional<duration> timeout;
+  /// Takes this algorithm instead of the table's choice. Must be equal on all ranks. An algorithm
+  /// that the operation does not have is bad_argument.
+  std::optional<troupe::algorithm> algorithm;
+};
+
+/// in[count] -> out[count] on every rank. `send == receive` is in place.
+struct all_reduce_arguments {
+  const void* send = nullptr;
+  void* receive = nullptr;
+  std::uint64_t count = 0;  ///< elements
+  data_type type = data_type::float32;
+  reduction op = reduction::sum;
+  double scalar = 1.0;  ///< this rank's factor for premultiplied_sum; converted to `type`
+  operation_options options;
+};
+
+/// in[count] -> out[size * count]; rank r's input is block r. In place: send == receive + block.
+struct all_gather_arguments {
+  const void* send = nullptr;
+  void* receive = nullptr;
+  std::uint64_t count = 0;  ///< elements each rank contributes
+  data_type type = data_type::float32;
+  operation_options options;
+};
+
+/// in[size * count] -> out[count]; rank r gets block r of the reduction. In place: receive == send
+/// + block.
+struct reduce_scatter_arguments {
+  const void* send = nullptr;
+  void* receive = nullptr;
+  std::uint64_t count = 0;  ///< elements each rank receives
+  data_type type = data_type::float32;
+  reduction op = reduction::sum;
+  double scalar = 1.0;
+  operation_options options;
+};
+
+/// The root's buffer[count] -> buffer[count] of every rank.
+struct broadcast_arguments {
+  void* buffer = nullptr;
+  std::uint64_t count = 0;  ///< elements
+  data_type type = data_type::float32;
+  rank root{0};
+  operation_options options;
+};
+
+/// buffer[count] -> the matching receive of `peer`. Sends and receives between two ranks match in
+/// the order of their calls.
+struct send_arguments {
+  const void* buffer = nullptr;
+  std::uint64_t count = 0;  ///< elements; equal on both sides
+  data_type type = data_type::float32;
+  rank peer{0};
+  operation_options options;
+};
+
+struct receive_arguments {
+  void* buffer = nullptr;
+  std::uint64_t count = 0;  ///< elements; equal on both sides
+  data_type type = data_type::float32;
+  rank peer{0};
+  operation_options options;
+};
+
+/// in[count] of every rank -> out[count] at the root; `receive` may be null elsewhere.
+struct reduce_arguments {
+  const void* send = nullptr;
+  void* receive = nullptr;
+  std::uint64_t count = 0;
+  data_type type = data_type::float32;
+  reduction op = reduction::sum;
+  double scalar = 1.0;
+  rank root{0};
+  operation_options options;
+};
+
+/// in[count] of every rank -> out[size * count] at the root.
+struct gather_arguments {
+  const void* send = nullptr;
+  void* receive = nullptr;
+  std::uint64_t count = 0;
+  data_type type = data_type::float32;
+  rank root{0};
+  operation_options options;
+};
+
+/// in[size * count] at the root -> out[count] of every rank.
+struct scatter_arguments {
+  const void* send = nullptr;
+  void* receive = nullptr;
+  std::uint64_t count = 0;
+  data_type type = data_type::float32;
+  rank root{0};
+  operation_options options;
+};
+
+/// in[size * count] -> out[size * count]; block p goes to rank p.
+struct all_to_all_arguments {
+  const void* send = nullptr;
+  void* receive = nullptr;
+  std::uint64_t count = 0;  ///< elements per pair of ranks
+  data_type type = data_type::float32;
+  operation_options options;
+};
+
+/// As all_to_all with a count and an offset (in elements) per peer.
+struct all_to_all_v_arguments {
+  const void* send = nullptr;
+  void* receive = nullptr;
+  std::vector<std::uint64_t> send_counts, send_offsets, receive_counts, receive_offsets;
+  data_type type = data_type::float32;
+  operation_options options;
+};
+
+/// Members with the same colour form one new communicator, ordered by (key, old rank). No colour:
+/// the member takes part in the call and gets no communicator.
+struct split_arguments {
+  std::optional<std::int32_t> colour;
+  std::int32_t key = 0;
+  operation_options options;
+};
+
+/// A member's view of a communicator: asynchronous collectives among its ranks. All members make
+/// the same calls in the same order; point-to-point calls are ordered per pair of ranks.
+///
+/// A call returns as soon as its operation is queued; the work is done when `work::wait` returns.
+/// Errors of every call: bad_argument, queue_full, aborted, finalized, forked, not_available, or
+/// the sticky error of a communicator that failed.
+///
+/// Thread: any. Calls from several threads are ordered by their arrival; the caller keeps that
+/// order equal on all ranks. A destructor aborts what is left and does not wait for peers.
+class communicator {
+ public:
+  virtual ~communicator() = default;
+
+  virtual troupe::rank rank() const = 0;
+  virtual std::uint32_t size() const = 0;
+  virtual troupe::epoch epoch() const = 0;
+  virtual communicator_id id() const = 0;
+
+  virtual outcome<work_handle> all_reduce(const all_reduce_arguments& arguments) = 0;
+  virtual outcome<work_handle> all_gather(const all_gather_arguments& arguments) = 0;
+  virtual outcome<work_handle> reduce_scatter(const reduce_scatter_arguments& arguments) = 0;
+  virtual outcome<work_handle> broadcast(const broadcast_arguments& arguments) = 0;
+  virtual outcome<work_handle> send(const send_arguments& arguments) = 0;
+  virtual outcome<work_handle> receive(const receive_arguments& arguments) = 0;
+  virtual outcome<work_handle> barrier(const operation_options& options = {}) = 0;
+  virtual outcome<work_handle> reduce(const reduce_arguments& arguments) = 0;
+  virtual outcome<work_handle> gather(const gather_arguments& arguments) = 0;
+  virtual outcome<work_handle> scatter(const scatter_arguments& arguments) = 0;
+  virtual outcome<work_handle> all_to_all(const all_to_all_arguments& arguments) = 0;
+  virtual outcome<work_handle> all_to_all_v(const all_to_all_v_arguments& arguments) = 0;
+
+  /// Collective: waits for all members, at most the operation timeout. Null for a member without
+  /// colour. The new communicator shares connections and worker with this one.
+  virtual outcome<std::unique_ptr<communicator>> split(const split_arguments& arguments) = 0;
+
+  /// Ends every outstanding and later operation with `aborted`, here and, as fast as the word
+  /// spreads, on all members. Local, bounded in time, idempotent, legal from any thread.
+  virtual void abort() = 0;
+
+  /// Waits for outstanding operations, at most `limit`, then says good-bye: later calls return
+  /// finalized. Errors: timed_out if operations were still running (they are aborted). Idempotent;
+  /// legal after abort.
+  virtual outcome<void> finalize(duration limit) = 0;
+};
+
+/// Joins the job that the options and the environment describe and returns its world communicator.
+/// Starts the endpoint (one worker thread) that all communicators split from it live on.
+/// Errors: bad_configuration, unreachable, timed_out, authentication_failed, version_mismatch,
+///         membership_conflict, resource_exhausted; the message names peer, address, phase, cause.
+/// Thread: any. Waits at most `bootstrap.timeout`.
+outcome<std::unique_ptr<communicator>> join(const communicator_options& options = {});
+
+}  // namespace troupe
