@@ -2,6 +2,10 @@
 add_library(troupe_flags INTERFACE)
 target_compile_options(troupe_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow=local $<$<BOOL:${TROUPE_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 sees overlapping copies in std::string concatenation where there are none (GCC PR 105651).
+  target_compile_options(troupe_flags INTERFACE -Wno-restrict)
+endif()
 if(TROUPE_SANITIZE)
   target_compile_options(troupe_flags INTERFACE
     -fsanitize=${TROUPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
