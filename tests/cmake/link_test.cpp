@@ -1,3 +1,3 @@
 // Starts and ends: what is tested is that the whole archive of one module links with only the
 // dependencies that the module declares, and that its static initialisers run.
-int main() { return 0; }
+int main() {}

@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+"""every_source_is_compiled.py ROOT COMPILE_COMMANDS: fails for a .cpp that this build leaves out.
+
+Left out on purpose: projects of their own, which tests configure (a fixture, the consumer)."""
+
+import json
+import os
+import sys
+
+from source_tree import Tree
+
+OWN_PROJECTS = ("tests/lint/planted_module/", "tests/consumer/")
+
+
+def main(root, commands_path):
+    with open(commands_path, encoding="utf-8") as stream:
+        commands = json.load(stream)
+    compiled = {os.path.relpath(os.path.join(entry["directory"], entry["file"]), root)
+                for entry in commands}
+    missing = [file.path for file in Tree(root).code_files()
+               if file.path.endswith(".cpp") and file.path not in compiled
+               and not file.path.startswith(OWN_PROJECTS)]
+    for path in missing:
+        print(f"{path}: not compiled by this build")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,3 @@
+int answer();
+
+int twice_the_answer() { return 2 * answer(); }

@@ -1,0 +1,3 @@
+#pragma once
+
+int twice_the_answer();

@@ -1,0 +1,3 @@
+#pragma once
+
+std::size_t twice_the_answer();
