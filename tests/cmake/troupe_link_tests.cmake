@@ -3,7 +3,7 @@
 # DEPS or EXTERNAL does not link, however the rest of the build hides it.
 #
 # Front doors (runtime/cli and its siblings) are joined to actors/ at link time by design: they call
-# the factory that runtime/communicator.hpp declares. Their link test gets actors/ beside their DEPS.
+# the factory that runtime/communicator.hpp declares. Their link test gets actors/, too.
 function(troupe_link_tests)
   get_property(modules GLOBAL PROPERTY TROUPE_MODULES)
   foreach(module IN LISTS modules)

@@ -3,7 +3,7 @@ add_library(troupe_flags INTERFACE)
 target_compile_options(troupe_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow=local $<$<BOOL:${TROUPE_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 sees overlapping copies in std::string concatenation where there are none (GCC PR 105651).
+  # GCC 12 sees overlapping copies in std::string concatenation that are none (GCC PR 105651).
   target_compile_options(troupe_flags INTERFACE -Wno-restrict)
 endif()
 if(TROUPE_SANITIZE)
@@ -20,7 +20,8 @@ endif()
 # without exceptions and RTTI, so that the compiler keeps the promise of a core. Every public header
 # is compiled on its own when tests are built (<target>_verify_interface_header_sets).
 function(troupe_module directory)
-  cmake_parse_arguments(PARSE_ARGV 1 module "PURE" "" "HEADERS;SOURCES;DEPS;EXTERNAL;PRIVATE_EXTERNAL")
+  cmake_parse_arguments(PARSE_ARGV 1 module
+    "PURE" "" "HEADERS;SOURCES;DEPS;EXTERNAL;PRIVATE_EXTERNAL")
   string(REPLACE "/" "_" name ${directory})
   troupe_check_layering(${directory} "${module_DEPS}")
 
@@ -41,7 +42,8 @@ function(troupe_module directory)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
 
   target_include_directories(${target} ${scope}
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/troupe>)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/troupe>)
   foreach(dependency IN LISTS module_DEPS)
     string(REPLACE "/" "_" dependency_name ${dependency})
     target_link_libraries(${target} ${scope} troupe_${dependency_name})

@@ -64,6 +64,8 @@ def public_headers(tree):
             part = re.search(r"\bHEADERS\b(.*?)(\b(SOURCES|DEPS|EXTERNAL|PRIVATE_EXTERNAL)\b|$)",
                              body, re.DOTALL)
             for name in part.group(1).split() if part else []:
+                if "${" in name:
+                    continue
                 yield os.path.normpath(os.path.join(file.directory, name)).replace(os.sep, "/")
 
 

@@ -60,7 +60,7 @@ def document_shape(tree):
     for file in tree.documents():
         titles = [number for number, line in without_code(file) if re.match(r"#\s", line)]
         if len(titles) != 1:
-            yield Violation(file.path, 0, f"{len(titles)} titles (lines starting with #), one it is")
+            yield Violation(file.path, 0, f"{len(titles)} titles (lines with one #), not one")
         elif next(n for n, line in without_code(file) if line.strip()) != titles[0]:
             yield Violation(file.path, 1, "a document starts with its title")
 

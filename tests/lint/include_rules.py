@@ -48,7 +48,8 @@ VENDORS = [
     (r"caf/", "CAF", ("actors/", "tests/")),
     (r"prometheus/", "prometheus-cpp", ("actors/",)),
     (r"hwloc", "hwloc", ("actors/",)),
-    (r"(sys/(socket|epoll|un|uio)\.h|netinet/|arpa/|netdb\.h|ifaddrs\.h|net/if\.h)", "sockets",
+    (r"sys/epoll\.h", "epoll", ("net/tcp/", "runtime/cli/", "tests/")),
+    (r"(sys/(socket|un|uio)\.h|netinet/|arpa/|netdb\.h|ifaddrs\.h|net/if\.h)", "sockets",
      ("net/tcp/", "tests/")),
     (r"(infiniband/|rdma/)", "verbs", ("net/verbs/", "net/emulation/")),
     (r"(cuda|cooperative_groups)", "CUDA", ("kernels/",)),
@@ -56,7 +57,6 @@ VENDORS = [
     (r"toml", "the TOML parser", ("config/",)),
     (r"CLI/", "CLI11", ("runtime/cli/",)),
     (r"(nanobind|pybind11)/", "Python bindings", ("runtime/python/",)),
-    (r"tl/", "tl::expected", ("runtime/result.hpp",)),
     (r"boost/", "Boost", ("tests/",)),
 ]
 
@@ -85,7 +85,7 @@ PURE_DIRECTORIES = ("net/link/", "net/bootstrap/", "net/wire/", "collectives/")
 
 
 def is_machine(file):
-    return re.search(r"_(machine|state)\.(hpp|cpp)$", file.name) is not None
+    return re.search(r"_machine\.(hpp|cpp)$", file.name) is not None
 
 
 def is_pure(file):
@@ -95,7 +95,7 @@ def is_pure(file):
 
 IMPURE_HEADERS = {"thread", "mutex", "shared_mutex", "condition_variable", "future", "atomic",
                   "random", "iostream", "fstream", "cstdio", "stdio.h", "ctime", "time.h",
-                  "filesystem", "csignal", "semaphore", "stop_token", "unistd.h", "pthread.h"}
+                  "filesystem", "semaphore", "stop_token", "unistd.h", "pthread.h"}
 IMPURE_WORDS = re.compile(
     r"\b(\w*_clock\s*::\s*now|clock_gettime|gettimeofday|s?rand(?=\s*\()|random_device"
     r"|std::(cout|cerr)|printf|this_thread|unordered_(map|set)|getenv)\b")

@@ -105,7 +105,8 @@ ALLOWED = [
     ("function_length", "runtime/rank.cpp", function(68)),
     ("function_length", "runtime/rank.cpp", "int x[] = {\n" + "1,\n" * 90 + "};\n"),
     ("function_length", "runtime/rank.cpp",
-     "namespace {\nclass c final : public b {\n" + "  int x() const { return 1'000; }\n" * 90 + "};\n}\n"),
+     "namespace {\nclass c final : public b {\n"
+     + "  int x() const { return 1'000; }\n" * 90 + "};\n}\n"),
     ("nesting", "runtime/rank.cpp", nested(4)),
     ("nesting", "runtime/rank.cpp", "void f() { g(a{b{c{d{e{f{1}}}}}}); }\n"),
     ("unfinished", "runtime/rank.cpp", "// TODO(#12): finish\n"),

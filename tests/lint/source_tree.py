@@ -95,7 +95,7 @@ class Tree:
         return [f for f in self if f.is_document]
 
     def row_of(self, path):
-        """The row of the include table that speaks for a file: the longest directory that has one."""
+        """The row of the include table that speaks for a file: its longest directory with one."""
         parts = path.split("/")[:-1]
         while parts:
             row = "/".join(parts)
