@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "net/fabric/fabric_options.hpp"
+#include "runtime/buffer_table.hpp"
+#include "runtime/lane.hpp"
+
+namespace troupe::net {
+
+namespace detail {
+class fabric_world;
+}
+
+/// A network that exists in memory only: virtual time, one event queue ordered by (time, sequence),
+/// and every random choice from one seed. Equal seeds and equal calls give equal `trace_hash()`.
+///
+/// Wire model: a frame leaves through its sender's port (first posted, first served, payload and
+/// `fabric_frame_overhead_bytes` at `bytes_per_second`), then takes `latency` and up to `jitter`.
+/// Frames of one lane never overtake each other. Receiving ports have no limit: incast is not
+/// modelled. A write's bytes reach the target's memory at its arrival, as the keys stand then.
+///
+/// Bound:  a direction holds at most `2 * lane_depth` frames on the wire and `4 * lane_depth`
+///         events that its receiver has not polled; then it stands still, and posts are `full`.
+/// Cost:   about 0.4 KiB a lane; no allocation once the pools have reached their high-water mark.
+/// Thread: one for the fabric and all its networks. The fabric outlives its networks.
+class fabric {
+ public:
+  explicit fabric(const fabric_options& options);
+  ~fabric();
+  fabric(const fabric&) = delete;
+  fabric& operator=(const fabric&) = delete;
+
+  /// The network of endpoint `endpoint`. One network per number at a time; a number whose network
+  /// ended, by a crash or otherwise, may get a new one. `buffers` outlives the network.
+  std::unique_ptr<lane_network> make_network(std::uint32_t endpoint, buffer_table& buffers);
+
+  /// The address that the network of `endpoint` reports.
+  static lane_address address_of(std::uint32_t endpoint);
+
+  // -- time
+  // -----------------------------------------------------------------------------------------
+
+  instant now() const;
+
+  /// When the next thing happens; `never` if nothing is on its way.
+  instant next_event() const;
+
+  /// Goes to the next event and lets it happen. False if there is none.
+  bool run_next();
+
+  /// Lets everything happen up to `until`, that moment included; `now()` is `until` afterwards.
+  void run_until(instant until);
+
+  /// Names an endpoint whose network wants a poll, in seeded order; false if none does. An endpoint
+  /// is named once until something new happens to it; its driver polls the network until that
+  /// returns nothing.
+  bool take_ready(std::uint32_t& endpoint);
+
+  // -- faults
+  // ---------------------------------------------------------------------------------------
+
+  /// Random faults of all frames whose pair has none of its own.
+  void set_faults(const fabric_faults& faults);
+
+  /// Random faults of the frames and dials from `from` to `to`, in that direction.
+  void set_faults(std::uint32_t from, std::uint32_t to, const fabric_faults& faults);
+
+  /// A fault of the next frame posted on `sender`, a lane of this fabric.
+  void inject(const lane& sender, lane_fault fault);
+
+  /// The lane dies: at this end now, at the other after the latency.
+  void lose_lane(const lane& end);
+
+  /// All lanes between the two die at `a` now, at `b` after the latency.
+  void lose_lanes(std::uint32_t a, std::uint32_t b);
+
+  /// The endpoint ends. Its lanes say nothing more to it; its network is still to be destroyed.
+  void crash(std::uint32_t endpoint, crash_kind how);
+
+  /// A paused endpoint is not named by `take_ready`; its memory can still be written.
+  void pause(std::uint32_t endpoint);
+  void resume(std::uint32_t endpoint);
+
+  /// Endpoints in different groups hear nothing of each other; all start in group 0. Frames wait
+  /// for the groups to meet again; a lane with a waiting frame dies at its sender after
+  /// `detection_delay`, and at the other end when the groups meet.
+  void set_group(std::uint32_t endpoint, std::uint32_t group);
+
+  /// As different groups, in one direction only.
+  void block(std::uint32_t from, std::uint32_t to);
+  void unblock(std::uint32_t from, std::uint32_t to);
+
+  void refuse_dials(std::uint32_t endpoint);
+  void admit_dials(std::uint32_t endpoint);
+
+  // -- what happened
+  // --------------------------------------------------------------------------------
+
+  fabric_counters totals() const;
+  fabric_counters counters(std::uint32_t endpoint) const;
+
+  /// Most lanes that any one endpoint had open at once.
+  std::uint32_t largest_fan_in() const;
+
+  /// Events that happened.
+  std::uint64_t event_total() const;
+
+  /// FNV-1a over everything delivered: when, to whom, what kind, immediate, length, message bytes.
+  std::uint64_t trace_hash() const;
+
+ private:
+  std::unique_ptr<detail::fabric_world> world_;
+};
+
+/// Bytes that each frame takes on the wire beside its payload. Chosen: the header of a RoCE packet
+/// is 58 to 74 bytes, that of a TCP frame here about as much.
+inline constexpr std::uint64_t fabric_frame_overhead_bytes = 64;
+
+}  // namespace troupe::net
