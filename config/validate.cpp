@@ -1,0 +1,115 @@
+#include "config/validate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "config/option_text.hpp"
+#include "config/quantity.hpp"
+
+namespace troupe::config {
+namespace {
+
+/// `smaller` times `factor` may not be above `larger`.
+struct rule {
+  std::string_view smaller;
+  std::int64_t factor;             ///< constant; 1 if `multiplied_by` is used alone
+  std::string_view multiplied_by;  ///< a second option, or empty
+  std::string_view larger;
+  std::string_view reason;
+};
+
+constexpr std::array rules{
+    rule{"bootstrap.port_first", 1, "", "bootstrap.port_last", "the port range would be empty"},
+    rule{"transport.eager_bytes", 1, "", "transport.segment_bytes",
+         "an eager message is one segment"},
+    rule{"transport.eager_bytes", 1, "transport.eager_slot_count", "transport.parked_bytes",
+         "a peer may send that much before the first receive"},
+    rule{"transport.ack_delay", 1, "", "transport.write_timeout",
+         "writes would time out before they are acknowledged"},
+    rule{"transport.heartbeat_interval", 2, "", "transport.silence_timeout",
+         "one late heartbeat would lose an idle peer"},
+    rule{"transport.segment_bytes", 1, "", "dqplb.lease_bytes",
+         "no lease would allow a whole segment"},
+    rule{"dqplb.lease_bytes", 1, "", "dqplb.same_rack_bytes",
+         "the budget could not lend one lease"},
+    rule{"dqplb.lease_bytes", 1, "", "dqplb.same_zone_bytes",
+         "the budget could not lend one lease"},
+    rule{"dqplb.lease_bytes", 1, "", "dqplb.cross_zone_bytes",
+         "the budget could not lend one lease"},
+    rule{"dqplb.lease_bytes", 1, "", "dqplb.cross_data_center_bytes",
+         "the budget could not lend one lease"},
+    rule{"dqplb.lease_bytes", 1, "", "dqplb.unknown_bytes", "the budget could not lend one lease"},
+    rule{"collective.chunk_bytes", 1, "collective.pipeline_chunk_count", "worker.scratch_bytes",
+         "one operation would not fit into the staging memory"},
+};
+
+const option_description& described(std::string_view name) {
+  const option_description* option = find_option(name);
+  TROUPE_ASSERT(option != nullptr);
+  return *option;
+}
+
+std::int64_t number_in(const options& values, std::string_view name) {
+  return std::get<std::int64_t>(value_in(values, described(name)));
+}
+
+/// "transport.eager_bytes = 512KiB (troupe.toml:3)".
+std::string with_origin(const options& values, std::string_view name,
+                        const describe_origin& origin_of) {
+  const option_description& option = described(name);
+  const std::string from = origin_of ? origin_of(name) : std::string();
+  return std::string(name) + " = " + format_value(option, value_in(values, option)) +
+         (from.empty() ? "" : " (" + from + ")");
+}
+
+outcome<void> check_ranges(const options& values, const describe_origin& origin_of) {
+  for (const section_description& section : sections()) {
+    for (const option_description& option : section.entries) {
+      const auto problem = find_problem(option, value_in(values, option));
+      if (problem)
+        return fail(errc::bad_configuration,
+                    with_origin(values, option.name, origin_of) + ' ' + *problem);
+    }
+  }
+  return {};
+}
+
+outcome<void> check_rule(const options& values, const rule& r, const describe_origin& origin_of) {
+  // Ranges were checked: a product is at most 2^30 * 2^16.
+  std::int64_t left = number_in(values, r.smaller) * r.factor;
+  std::string text = with_origin(values, r.smaller, origin_of);
+  if (!r.multiplied_by.empty()) {
+    left *= number_in(values, r.multiplied_by);
+    text += " times " + with_origin(values, r.multiplied_by, origin_of);
+  } else if (r.factor != 1) {
+    text += " times " + std::to_string(r.factor);
+  }
+  if (left <= number_in(values, r.larger)) return {};
+  text += " is above " + with_origin(values, r.larger, origin_of) + ": ";
+  return fail(errc::bad_configuration, text.append(r.reason));
+}
+
+outcome<void> check_ports(const options& values, const describe_origin& origin_of) {
+  if ((values.bootstrap.port_first == 0) == (values.bootstrap.port_last == 0)) return {};
+  return fail(errc::bad_configuration,
+              with_origin(values, "bootstrap.port_first", origin_of) + " and " +
+                  with_origin(values, "bootstrap.port_last", origin_of) +
+                  " do not go together: set both, or neither for any port");
+}
+
+}  // namespace
+
+outcome<void> validate(const options& values, const describe_origin& origin_of) {
+  if (const auto valid = check_ranges(values, origin_of); !valid) return valid;
+  if (const auto valid = check_ports(values, origin_of); !valid) return valid;
+  for (const rule& r : rules)
+    if (const auto valid = check_rule(values, r, origin_of); !valid) return valid;
+  return {};
+}
+
+outcome<void> validate(const options& values) {
+  return validate(values, describe_origin{});
+}
+
+}  // namespace troupe::config
