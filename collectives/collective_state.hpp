@@ -1,24 +1,48 @@
 #pragma once
-// Contract draft: the machine's author fills this in.
+
 #include <cstddef>
 #include <cstdint>
+#include <variant>
 
+#include "collectives/binomial_tree/binomial_tree_state.hpp"
+#include "collectives/collective_task.hpp"
+#include "collectives/direct/direct_gather_state.hpp"
+#include "collectives/direct/direct_scatter_state.hpp"
+#include "collectives/dissemination/dissemination_state.hpp"
+#include "collectives/local/local_state.hpp"
 #include "collectives/plan.hpp"
-#include "runtime/buffer_view.hpp"
+#include "collectives/point_to_point/point_to_point_state.hpp"
+#include "collectives/recursive_doubling/recursive_doubling_state.hpp"
+#include "collectives/ring/ring_state.hpp"
+#include "collectives/transfer_window.hpp"
+#include "runtime/result.hpp"
 
 namespace troupe::collectives {
 
-/// Most effects of one step. Derived: ...
-inline constexpr std::size_t collective_effects_max = 32;
+/// Most effects of one step. Derived: no more than a full window of accepts, of puts and of staging
+/// copies, one combine, the copy of the own block, and `finish`.
+inline constexpr std::size_t collective_effects_max = 3 * window_width_max + 3;
 
-/// Buffers of one rank in one operation. `send` equals `receive` (or lies in it, per kind) when in
-/// place. `scratch` has `plan::scratch_bytes` bytes.
-struct collective_buffers {
-  buffer_view send;
-  buffer_view receive;
-  buffer_view scratch;
+/// What an algorithm remembers.
+using algorithm_state = std::variant<local_state, ring_state, recursive_doubling_state,
+                                     direct_gather_state, direct_scatter_state, binomial_tree_state,
+                                     dissemination_state, point_to_point_state>;
+
+enum class collective_phase : std::uint8_t { planned, running, finished };
+
+/// One rank's part in one operation: a value without pointers, to be assigned anew for the next
+/// operation.
+struct collective_state {
+  collective_task task;
+  algorithm_state part;
+  collective_phase phase = collective_phase::planned;
+  std::uint64_t ignored = 0;  ///< events that fitted no state
 };
 
-class collective_state;
+/// The state before `collective_started`.
+/// Errors: bad_argument if a buffer has not the bytes that the plan's signature says, scratch is
+/// too
+///         small, or input and output overlap other than in place.
+result<collective_state> make_state(const plan& what, const collective_buffers& buffers);
 
 }  // namespace troupe::collectives

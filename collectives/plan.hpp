@@ -9,14 +9,22 @@
 
 namespace troupe::collectives {
 
+/// Most members of a communicator that a plan is made for: time steps of a ring times the chunks of
+/// a block stay below 2^31, so that a step number fits its 32 bits.
+inline constexpr std::uint32_t rank_count_max = 1u << 24;
+
+/// Smallest chunk that a ring cuts a block into for the sake of overlap alone (chosen: below it the
+/// fixed cost of a transfer outweighs what overlap gains).
+inline constexpr std::uint64_t ring_chunk_bytes_min = 64 * 1024;
+
 /// Limits that choose and shape algorithms. Must be equal on all ranks. Filled from
 /// `config/collective_options.hpp` by whoever plans.
 struct tuning {
   std::uint64_t all_reduce_ring_above_bytes = 64 * 1024;
   std::uint64_t all_gather_ring_above_bytes = 32 * 1024;
   std::uint64_t reduce_scatter_ring_above_bytes = 32 * 1024;
-  std::uint64_t chunk_bytes = 1024 * 1024;  ///< largest piece of a pipelined transfer
-  std::uint32_t pipeline_chunk_count = 4;   ///< chunks in flight per direction
+  std::uint64_t chunk_bytes = 1024 * 1024;  ///< largest piece of a pipelined transfer, at least 1
+  std::uint32_t pipeline_chunk_count = 4;   ///< chunks in flight per direction, 1 to 16
 };
 
 /// What one rank will do for one operation: the path taken and the memory it needs.
@@ -45,7 +53,9 @@ struct plan_request {
 /// Chooses the algorithm by the table of docs/algorithms.md and computes the plan's numbers. The
 /// same request gives the same path on every rank.
 /// Errors: not_available if this slice has no algorithm for the kind; bad_argument if `requested`
-///         is not one of the kind's.
+///         is not one of the kind's, a rank lies outside the communicator, a send or receive names
+///         its own rank, a type or operator is unknown, the larger buffer has 2^63 bytes or more,
+///         or a limit is out of range.
 result<plan> make_plan(const plan_request& request, const tuning& limits);
 
 }  // namespace troupe::collectives

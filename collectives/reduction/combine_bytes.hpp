@@ -11,8 +11,8 @@ namespace troupe::collectives {
 struct combine_rule {
   data_type type = data_type::float32;
   reduction op = reduction::sum;
-  double scalar = 1.0;           ///< premultiplied_sum: converted to `type` before use
-  std::uint32_t divisor = 1;     ///< average: number of contributors
+  double scalar = 1.0;        ///< premultiplied_sum: converted to `type` before use
+  std::uint32_t divisor = 1;  ///< average: number of contributors
   bool scale_left = false;
   bool scale_right = false;
   bool divide = false;
