@@ -23,9 +23,9 @@ struct communicator_options {
   std::optional<std::uint32_t> rank;
   std::optional<std::uint32_t> world_size;
   std::optional<std::string> rendezvous;  ///< "host:port" of rank 0's rendezvous
-  std::string config_file;                ///< path of a TOML file; empty: none
+  std::string config_file = {};                ///< path of a TOML file; empty: none
   /// Options set in code, by full name: {"transport.segment_bytes", "262144"}. Text as in the file.
-  std::vector<std::pair<std::string, std::string>> settings;
+  std::vector<std::pair<std::string, std::string>> settings = {};
 };
 
 /// What every operation can be given beside its own arguments.
@@ -45,7 +45,7 @@ struct all_reduce_arguments {
   data_type type = data_type::float32;
   reduction op = reduction::sum;
   double scalar = 1.0;  ///< this rank's factor for premultiplied_sum; converted to `type`
-  operation_options options;
+  operation_options options = {};
 };
 
 /// in[count] -> out[size * count]; rank r's input is block r. In place: send == receive + block.
@@ -54,7 +54,7 @@ struct all_gather_arguments {
   void* receive = nullptr;
   std::uint64_t count = 0;  ///< elements each rank contributes
   data_type type = data_type::float32;
-  operation_options options;
+  operation_options options = {};
 };
 
 /// in[size * count] -> out[count]; rank r gets block r of the reduction. In place: receive == send
@@ -66,7 +66,7 @@ struct reduce_scatter_arguments {
   data_type type = data_type::float32;
   reduction op = reduction::sum;
   double scalar = 1.0;
-  operation_options options;
+  operation_options options = {};
 };
 
 /// The root's buffer[count] -> buffer[count] of every rank.
@@ -75,7 +75,7 @@ struct broadcast_arguments {
   std::uint64_t count = 0;  ///< elements
   data_type type = data_type::float32;
   rank root{0};
-  operation_options options;
+  operation_options options = {};
 };
 
 /// buffer[count] -> the matching receive of `peer`. Sends and receives between two ranks match in
@@ -85,7 +85,7 @@ struct send_arguments {
   std::uint64_t count = 0;  ///< elements; equal on both sides
   data_type type = data_type::float32;
   rank peer{0};
-  operation_options options;
+  operation_options options = {};
 };
 
 struct receive_arguments {
@@ -93,7 +93,7 @@ struct receive_arguments {
   std::uint64_t count = 0;  ///< elements; equal on both sides
   data_type type = data_type::float32;
   rank peer{0};
-  operation_options options;
+  operation_options options = {};
 };
 
 /// in[count] of every rank -> out[count] at the root; `receive` may be null elsewhere.
@@ -105,7 +105,7 @@ struct reduce_arguments {
   reduction op = reduction::sum;
   double scalar = 1.0;
   rank root{0};
-  operation_options options;
+  operation_options options = {};
 };
 
 /// in[count] of every rank -> out[size * count] at the root.
@@ -115,7 +115,7 @@ struct gather_arguments {
   std::uint64_t count = 0;
   data_type type = data_type::float32;
   rank root{0};
-  operation_options options;
+  operation_options options = {};
 };
 
 /// in[size * count] at the root -> out[count] of every rank.
@@ -125,7 +125,7 @@ struct scatter_arguments {
   std::uint64_t count = 0;
   data_type type = data_type::float32;
   rank root{0};
-  operation_options options;
+  operation_options options = {};
 };
 
 /// in[size * count] -> out[size * count]; block p goes to rank p.
@@ -134,7 +134,7 @@ struct all_to_all_arguments {
   void* receive = nullptr;
   std::uint64_t count = 0;  ///< elements per pair of ranks
   data_type type = data_type::float32;
-  operation_options options;
+  operation_options options = {};
 };
 
 /// As all_to_all with a count and an offset (in elements) per peer.
@@ -143,7 +143,7 @@ struct all_to_all_v_arguments {
   void* receive = nullptr;
   std::vector<std::uint64_t> send_counts, send_offsets, receive_counts, receive_offsets;
   data_type type = data_type::float32;
-  operation_options options;
+  operation_options options = {};
 };
 
 /// Members with the same colour form one new communicator, ordered by (key, old rank). No colour:
@@ -151,7 +151,7 @@ struct all_to_all_v_arguments {
 struct split_arguments {
   std::optional<std::int32_t> colour;
   std::int32_t key = 0;
-  operation_options options;
+  operation_options options = {};
 };
 
 /// A member's view of a communicator: asynchronous collectives among its ranks. All members make
