@@ -6,6 +6,8 @@ include(CMakePackageConfigHelpers)
 set(TROUPE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Troupe)
 get_property(modules GLOBAL PROPERTY TROUPE_MODULES)
 
+# Everything of the program but its main(); nobody links to it from outside.
+list(REMOVE_ITEM modules troupe_runtime_cli)
 foreach(module IN LISTS modules)
   get_target_property(file_sets ${module} INTERFACE_HEADER_SETS)
   set(headers "")
