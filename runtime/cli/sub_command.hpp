@@ -1,0 +1,36 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <functional>
+#include <string>
+
+#include "runtime/cli/command_line.hpp"
+#include "runtime/cli/units.hpp"
+#include "runtime/result.hpp"
+
+namespace troupe::cli {
+
+/// What the chosen sub-command does; returns the exit code.
+using action = std::function<int()>;
+
+// Each adds one sub-command with its options and help; parsing sets `chosen` to what it does. The
+// command line outlives the application.
+void add_launch_command(CLI::App& app, const command_line& line, action& chosen);
+
+/// An option whose text one of the parsers of units.hpp reads into `value`.
+template <class Value>
+CLI::Option* add_quantity(CLI::App& app, const std::string& names, Value& value,
+                          outcome<Value> (*parse)(std::string_view), const std::string& help) {
+  return app.add_option_function<std::string>(
+      names,
+      [&value, parse, names](const std::string& text) {
+        auto read = parse(text);
+        if (!read) throw CLI::ValidationError(names, read.error().message);
+        value = *read;
+      },
+      help);
+}
+
+}  // namespace troupe::cli
