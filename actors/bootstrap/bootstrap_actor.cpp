@@ -1,0 +1,191 @@
+#include "actors/bootstrap/bootstrap_actor.hpp"
+
+#include <array>
+#include <utility>
+
+namespace troupe::actors {
+
+void bootstrap_actor_state::init(endpoint_context& context, net::bootstrap_options options,
+                                 const std::array<std::byte, 32>& entropy) {
+  context_ = &context;
+  entropy_ = entropy;
+  state_ = std::make_unique<net::bootstrap_state>(std::move(options));
+  timer_ = context.timers.create(*this);
+  context.router.set_acceptor(this);
+  context.book_owner = state_.get();
+}
+
+bootstrap_actor_state::~bootstrap_actor_state() {
+  if (context_ == nullptr) return;
+  context_->router.set_acceptor(nullptr);
+  context_->book_owner = nullptr;
+  context_->timers.destroy(timer_);
+  for (auto& [connection, l] : lanes_)
+    l->close();
+}
+
+bootstrap_actor::behavior_type bootstrap_actor_state::make_behavior() {
+  auto counted = [this] { context_->on_message(actor_kind::bootstrap); };
+  return {[this, counted](const join_begin&) {
+            counted();
+            drive(net::join_started{entropy_, context_->network.address()});
+          },
+          [this, counted](const link_request& message) {
+            counted();
+            drive(net::link_wanted{message.peer});
+          },
+          [this, counted](const link_forgotten& message) {
+            counted();
+            drive(net::link_dropped{message.peer});
+          },
+          [this, counted](const death_seen& message) {
+            counted();
+            drive(net::death_learned{message.peer});
+          },
+          [this, counted](const bootstrap_leave&) {
+            counted();
+            drive(net::leave_started{});
+          }};
+}
+
+void bootstrap_actor_state::drive(const net::bootstrap_event& event) {
+  // Applying an effect can end a connection whose event comes from within: each step has a list of
+  // its own.
+  net::bootstrap_effects effects;
+  net::step(*state_, event, context_->now(), effects);
+  for (const auto& effect : effects)
+    apply(effect);
+}
+
+void bootstrap_actor_state::apply(const net::bootstrap_effect& effect) {
+  std::visit([this](const auto& e) { apply_one(e); }, effect);
+}
+
+void bootstrap_actor_state::apply_one(const net::dial_connection& effect) {
+  context_->network.dial(effect.to, effect.connection, effect.deadline);
+}
+
+void bootstrap_actor_state::apply_one(const net::send_on_connection& effect) {
+  const auto found = lanes_.find(effect.connection);
+  if (found == lanes_.end()) return;
+  // `full` cannot happen within the machine's windows; a peer that makes it happen does not read.
+  if (found->second->post_message(effect.bytes()) == post_status::full)
+    drop(effect.connection);
+}
+
+void bootstrap_actor_state::apply_one(const net::close_connection& effect) {
+  const auto found = lanes_.find(effect.connection);
+  if (found == lanes_.end()) {
+    context_->network.cancel_dial(effect.connection);
+    return;
+  }
+  connections_.erase(found->second.get());
+  found->second->close();
+  lanes_.erase(found);
+}
+
+void bootstrap_actor_state::apply_one(const net::hand_over_lane& effect) {
+  const auto found = lanes_.find(effect.connection);
+  if (found == lanes_.end()) return;
+  connections_.erase(found->second.get());
+  lane_router::set_owner(*found->second, nullptr);
+  context_->lane_shelf[effect.connection] = std::move(found->second);
+  lanes_.erase(found);
+  context_->send(context_->endpoint, lane_handed{effect.connection, effect.peer, effect.lane});
+}
+
+void bootstrap_actor_state::apply_one(const net::report_joined&) {
+  context_->send(context_->endpoint, join_ended{});
+}
+
+void bootstrap_actor_state::apply_one(const net::report_join_failed& effect) {
+  context_->send(context_->endpoint,
+                 join_ended{std::make_shared<const failure>(effect.cause, effect.text)});
+}
+
+void bootstrap_actor_state::apply_one(const net::report_unreachable& effect) {
+  error what = effect.cause;
+  what.peer = effect.peer;
+  context_->send(context_->endpoint,
+                 peer_failed{effect.peer, std::make_shared<const failure>(what, effect.text)});
+}
+
+void bootstrap_actor_state::apply_one(const net::report_death& effect) {
+  context_->send(context_->endpoint,
+                 peer_failed{effect.dead, std::make_shared<const failure>(
+                                              error{errc::peer_lost, 0, effect.dead},
+                                              context_->describe(effect.dead) +
+                                                  ": its process ended without leaving the job")});
+}
+
+void bootstrap_actor_state::apply_one(const net::count_stranger&) {
+  context_->counters.strangers_refused.add(1);
+}
+
+void bootstrap_actor_state::apply_one(const net::arm_bootstrap_timer& effect) {
+  context_->timers.arm(timer_, effect.deadline, effect.generation);
+}
+
+void bootstrap_actor_state::on_lane_ready(lane& ready) {
+  const auto found = connections_.find(&ready);
+  if (found == connections_.end()) return;
+  const auto connection = found->second;
+  // One event at a time: the step it causes may hand the lane over, and what is left in it belongs
+  // to the link.
+  std::array<lane_event, 1> event;
+  while (lanes_.contains(connection) && ready.poll(event) == 1) {
+    if (event[0].what == lane_event::kind::message_arrived) {
+      drive(net::connection_message{connection, event[0].message});
+    } else if (event[0].what == lane_event::kind::lane_lost) {
+      const auto cause = event[0].cause;
+      drop(connection);
+      drive(net::connection_lost{connection, cause});
+      return;
+    }
+  }
+}
+
+void bootstrap_actor_state::on_accepted(std::unique_ptr<lane> opened) {
+  const auto connection = ++last_accepted_;
+  keep(connection, std::move(opened));
+  drive(net::connection_accepted{connection});
+}
+
+void bootstrap_actor_state::on_connected(std::uint64_t context, std::unique_ptr<lane> opened) {
+  keep(context, std::move(opened));
+  drive(net::connection_opened{context});
+}
+
+void bootstrap_actor_state::on_dial_failed(std::uint64_t context, error cause) {
+  drive(net::connection_refused{context, cause});
+}
+
+void bootstrap_actor_state::on_timer(std::uint64_t generation) {
+  drive(net::bootstrap_timer_fired{generation});
+}
+
+void bootstrap_actor_state::keep(std::uint64_t connection, std::unique_ptr<lane> opened) {
+  lane_router::set_owner(*opened, this);
+  connections_[opened.get()] = connection;
+  lanes_[connection] = std::move(opened);
+}
+
+void bootstrap_actor_state::drop(std::uint64_t connection) {
+  const auto found = lanes_.find(connection);
+  if (found == lanes_.end()) return;
+  connections_.erase(found->second.get());
+  lanes_.erase(found);
+}
+
+bootstrap_actor spawn_bootstrap(endpoint_context& context, net::bootstrap_options options,
+                                const std::array<std::byte, 32>& entropy) {
+  return context.home.system().spawn(
+      [](bootstrap_actor::stateful_pointer<bootstrap_actor_state> self, endpoint_context* shared,
+         std::shared_ptr<net::bootstrap_options> taken, std::array<std::byte, 32> seed) {
+        self->state.init(*shared, std::move(*taken), seed);
+        return self->state.make_behavior();
+      },
+      &context, std::make_shared<net::bootstrap_options>(std::move(options)), entropy);
+}
+
+}  // namespace troupe::actors

@@ -1,0 +1,306 @@
+#include "actors/collective/collective_actor.hpp"
+
+#include <algorithm>
+
+#include "actors/collective/operation_plan.hpp"
+#include "actors/rank/rank_machine.hpp"
+#include "runtime/assert.hpp"
+
+namespace troupe::actors {
+
+void collective_actor_state::init(collective_actor::pointer self, endpoint_context& context) {
+  self_ = self;
+  context_ = &context;
+}
+
+collective_actor_state::~collective_actor_state() {
+  if (context_ != nullptr) context_->mover.cancel(*this);
+}
+
+collective_actor::behavior_type collective_actor_state::make_behavior() {
+  return {[this](const collective_start& message) {
+            context_->on_message(actor_kind::collective);
+            start(message.slot);
+          },
+          [this](const transfer_ended& message) {
+            context_->on_message(actor_kind::collective);
+            if (running_ && message.slot == slot_) on_transfer(message);
+          },
+          [this](const bytes_moved& message) {
+            context_->on_message(actor_kind::collective);
+            if (running_ && message.slot == slot_ && !stopping_)
+              drive(collectives::bytes_finished{message.token});
+          },
+          [this](const collective_stop& message) {
+            context_->on_message(actor_kind::collective);
+            if (!running_) adopt(message.slot);
+            if (running_ && message.slot == slot_) stop(message.why);
+          },
+          [this](const cancel_ended& message) {
+            context_->on_message(actor_kind::collective);
+            if (running_ && message.slot == slot_) on_cancelled();
+          }};
+}
+
+operation_entry& collective_actor_state::entry() {
+  auto* found = context_->operations.find(slot_);
+  TROUPE_ASSERT(found != nullptr);
+  return *found;
+}
+
+transfer_id collective_actor_state::id_of(std::uint32_t step) const {
+  const auto& e = *context_->operations.find(slot_);
+  return {e.communicator, e.epoch, e.number, step};
+}
+
+void collective_actor_state::start(operation_slot slot) {
+  slot_ = slot;
+  running_ = true;
+  stopping_.reset();
+  touched_.clear();
+  auto& e = entry();
+  const auto& request = e.work->request();
+  const auto planned = plan_operation(request, e.self, e.members->size(), *context_);
+  if (!planned) {
+    end(std::make_shared<failure>(planned.error(), "no algorithm for " +
+                                                       to_string(request.signature)));
+    return;
+  }
+  e.work->set_path(planned->path);
+  collectives::collective_buffers buffers;
+  if (const auto opened = open_buffers(request, planned->scratch_bytes, buffers); !opened) {
+    if (opened.error().code == errc::queue_full) {
+      // Staging memory is short: wait for it with nothing held.
+      context_->scratch_waiters.push_back(slot_);
+      return;
+    }
+    end(std::make_shared<failure>(opened.error(), "no staging memory or buffer slot for " +
+                                                      to_string(request.signature)));
+    return;
+  }
+  rule_ = {.type = request.signature.type,
+           .op = request.signature.op,
+           .scalar = request.scalar,
+           .divisor = e.members->size()};
+  auto made = collectives::make_state(*planned, buffers);
+  if (!made) {
+    end(std::make_shared<failure>(made.error(), "buffers do not fit " +
+                                                    to_string(request.signature)));
+    return;
+  }
+  state_.emplace(*made);
+  drive(collectives::collective_started{});
+}
+
+/// Takes over an operation whose runner failed, in order to stop it.
+void collective_actor_state::adopt(operation_slot slot) {
+  const auto* found = context_->operations.find(slot);
+  if (found == nullptr) return;
+  slot_ = slot;
+  running_ = true;
+  stopping_.reset();
+  touched_.clear();
+  for (const auto& [world, link] : context_->links)
+    if (found->members->from_world(rank{world})) touched_.push_back(rank{world});
+}
+
+result<void> collective_actor_state::open_buffers(const operation_request& request,
+                                                  std::uint64_t scratch_bytes,
+                                                  collectives::collective_buffers& out) {
+  auto& e = entry();
+  if (scratch_bytes != 0) {
+    auto taken = e.may_overdraw_scratch ? context_->scratch.take_always(scratch_bytes)
+                                        : context_->scratch.take(scratch_bytes);
+    if (!taken) return tl::unexpected<error>(taken.error());
+    e.scratch = *taken;
+    out.scratch = taken->view;
+  }
+  // The runtime only reads the send buffer; the table knows one kind of pointer.
+  const auto send = context_->buffers.add(const_cast<void*>(request.send), request.send_bytes);
+  if (!send) return tl::unexpected<error>(send.error());
+  e.send_buffer = send->id;
+  const auto receive = context_->buffers.add(request.receive, request.receive_bytes);
+  if (!receive) return tl::unexpected<error>(receive.error());
+  e.receive_buffer = receive->id;
+  out.send = *send;
+  out.receive = *receive;
+  return {};
+}
+
+void collective_actor_state::close_buffers() {
+  auto& e = entry();
+  if (e.send_buffer) context_->buffers.release(*e.send_buffer);
+  if (e.receive_buffer) context_->buffers.release(*e.receive_buffer);
+  if (e.scratch) context_->scratch.give_back(*e.scratch);
+  e.send_buffer.reset();
+  e.receive_buffer.reset();
+  e.scratch.reset();
+  context_->wake_scratch_waiters();
+}
+
+void collective_actor_state::drive(const collectives::collective_event& event) {
+  effects_.clear();
+  collectives::step(*state_, event, effects_);
+  for (const auto& effect : effects_) {
+    apply(effect);
+    if (!running_) return;
+  }
+  // Small byte work was done while the effects were applied; its events come after them, in
+  // order, and from one loop rather than from recursion.
+  if (driving_) return;
+  driving_ = true;
+  while (running_ && !stopping_ && !moved_.empty()) {
+    const auto token = moved_.front();
+    moved_.pop_front();
+    drive(collectives::bytes_finished{token});
+  }
+  driving_ = false;
+}
+
+void collective_actor_state::apply(const collectives::collective_effect& effect) {
+  std::visit([this](const auto& e) { apply_one(e); }, effect);
+}
+
+void collective_actor_state::apply_one(const collectives::put& effect) {
+  auto& e = entry();
+  const auto peer = e.members->to_world(effect.peer);
+  if (std::find(touched_.begin(), touched_.end(), peer) == touched_.end())
+    touched_.push_back(peer);
+  e.open.push_back({peer, effect.step, true});
+  context_->send(context_->link_to(peer),
+                 put_request{id_of(effect.step), wire_signature(e.work->request().signature),
+                             effect.source, transfer_token(slot_, effect.step)});
+}
+
+void collective_actor_state::apply_one(const collectives::accept& effect) {
+  auto& e = entry();
+  const auto peer = e.members->to_world(effect.peer);
+  if (std::find(touched_.begin(), touched_.end(), peer) == touched_.end())
+    touched_.push_back(peer);
+  e.open.push_back({peer, effect.step, false});
+  context_->send(context_->link_to(peer),
+                 accept_request{id_of(effect.step), wire_signature(e.work->request().signature),
+                                effect.target, transfer_token(slot_, effect.step)});
+}
+
+void collective_actor_state::apply_one(const collectives::combine& effect) {
+  byte_job job{.rule = rule_, .owner = this, .token = effect.token};
+  job.rule.scale_left = effect.scale_left;
+  job.rule.scale_right = effect.scale_right;
+  job.rule.divide = effect.divide;
+  job.target = context_->buffers.resolve(effect.target);
+  job.left = context_->buffers.resolve(effect.left);
+  job.right = context_->buffers.resolve(effect.right);
+  job.count = effect.target.bytes / size_of(rule_.type);
+  move(job);
+}
+
+void collective_actor_state::apply_one(const collectives::copy& effect) {
+  byte_job job{.rule = rule_, .owner = this, .token = effect.token};
+  job.rule.scale_left = effect.scale;
+  job.rule.divide = effect.divide;
+  job.target = context_->buffers.resolve(effect.target);
+  job.right = context_->buffers.resolve(effect.source);
+  job.count = effect.target.bytes / size_of(rule_.type);
+  move(job);
+}
+
+void collective_actor_state::move(const byte_job& job) {
+  TROUPE_ASSERT(job.target != nullptr || job.count == 0);
+  if (job.count * size_of(job.rule.type) > byte_mover::inline_bytes_max) {
+    context_->mover.add(job);
+    return;
+  }
+  byte_mover::run(job);
+  moved_.push_back(job.token);
+}
+
+void collective_actor_state::apply_one(const collectives::finish&) { end(nullptr); }
+
+void collective_actor_state::on_bytes_moved(std::uint32_t token) {
+  context_->send(collective_actor{self_}, bytes_moved{slot_, token});
+}
+
+void collective_actor_state::on_transfer(const transfer_ended& message) {
+  auto& e = entry();
+  const auto found = std::find_if(e.open.begin(), e.open.end(), [&](const auto& t) {
+    return t.peer == message.peer && t.step == message.step && t.is_put == message.was_put;
+  });
+  if (found == e.open.end()) return;
+  e.open.erase(found);
+  if (stopping_) return;
+  if (message.failed.code != errc::ok) {
+    stop(std::make_shared<failure>(transfer_failure(message)));
+    return;
+  }
+  const auto peer = *e.members->from_world(message.peer);
+  if (message.was_put)
+    drive(collectives::put_finished{peer, message.step});
+  else
+    drive(collectives::accept_finished{peer, message.step});
+}
+
+failure collective_actor_state::transfer_failure(const transfer_ended& message) const {
+  const auto& e = *context_->operations.find(slot_);
+  const auto member = e.members->from_world(message.peer).value_or(no_rank);
+  error what = message.failed;
+  what.peer = member;
+  const auto& ours = e.work->request().signature;
+  if (what.code == errc::mismatch)
+    return {what, "operation " + std::to_string(e.number.value & ~point_to_point_bit) +
+                      ": rank " + std::to_string(e.self.value) + " called " + to_string(ours) +
+                      ", rank " + std::to_string(member.value) + " called " +
+                      to_string(message.theirs)};
+  const auto dead = context_->dead.find(message.peer);
+  if (dead != context_->dead.end()) return {what, dead->second->message};
+  return {what, to_string(ours) + " needs " + context_->describe(message.peer) + ": " +
+                    std::string(explain(what.code))};
+}
+
+void collective_actor_state::stop(std::shared_ptr<const failure> why) {
+  if (stopping_) return;
+  stopping_ = std::move(why);
+  entry().stopping = true;
+  moved_.clear();
+  context_->mover.cancel(*this);
+  const auto& e = entry();
+  cancels_open_ = static_cast<std::uint32_t>(touched_.size());
+  // Buffers may go back to the trainer only when no lane reads or writes them any more.
+  for (const auto peer : touched_)
+    context_->send_urgent(context_->link_to(peer),
+                          cancel_request{e.communicator, e.epoch, e.number, slot_});
+  if (cancels_open_ == 0) end(stopping_);
+}
+
+void collective_actor_state::on_cancelled() {
+  if (stopping_ && --cancels_open_ == 0) end(stopping_);
+}
+
+void collective_actor_state::end(std::shared_ptr<const failure> why) {
+  running_ = false;
+  stopping_.reset();
+  state_.reset();
+  moved_.clear();
+  close_buffers();
+  auto& e = entry();
+  auto& counters = context_->counters;
+  const auto kind = operation_counters::index(e.work->request().signature.kind);
+  (why ? counters.failed : counters.finished)[kind].add(1);
+  if (why)
+    e.work->finish(*why);
+  else
+    e.work->finish();
+  context_->send(e.owner, collective_ended{slot_, std::move(why)});
+}
+
+collective_actor spawn_collective(endpoint_context& context) {
+  return context.home.system().spawn(
+      [](collective_actor::stateful_pointer<collective_actor_state> self,
+         endpoint_context* shared) {
+        self->state.init(self, *shared);
+        return self->state.make_behavior();
+      },
+      &context);
+}
+
+}  // namespace troupe::actors

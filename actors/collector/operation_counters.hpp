@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "actors/worker/worker_counters.hpp"
+#include "runtime/operation.hpp"
+
+namespace troupe::actors {
+
+/// What an endpoint counts about operations and wire, for metrics and tests. Written by the
+/// worker's thread only, read by anyone.
+struct operation_counters {
+  static constexpr std::size_t kind_slots = 16;  ///< `operation_kind` values are below
+
+  std::array<single_writer_counter, kind_slots> started;
+  std::array<single_writer_counter, kind_slots> finished;
+  std::array<single_writer_counter, kind_slots> failed;
+
+  single_writer_counter links_open;
+  single_writer_counter links_lost;
+  single_writer_counter strangers_refused;
+  single_writer_counter segments_sent;
+  single_writer_counter segment_bytes_sent;
+  single_writer_counter eager_messages_sent;
+  single_writer_counter control_messages_sent;
+  single_writer_counter stale_dropped;
+  single_writer_counter duplicates_dropped;
+  single_writer_counter throttled_leases;
+
+  static std::size_t index(operation_kind kind) { return static_cast<std::size_t>(kind); }
+};
+
+}  // namespace troupe::actors

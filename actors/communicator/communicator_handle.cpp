@@ -1,0 +1,224 @@
+#include "actors/communicator/communicator_handle.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+namespace troupe::actors {
+
+namespace {
+
+// Abort is local: a message to an actor of this process. The bound only guards against a worker
+// that is stopped by a debugger or starved.
+constexpr duration abort_patience = std::chrono::seconds(1);
+
+// What every member of a split tells the others, as 32-bit words.
+constexpr std::size_t split_words = 4;
+enum split_word : std::size_t { word_has_colour, word_colour, word_key, word_next_id };
+
+failure forked_failure() {
+  return {errc::forked,
+          "this process was forked after the communicator was created; create communicators in "
+          "the child instead, or fork before"};
+}
+
+}  // namespace
+
+communicator_handle::communicator_handle(std::shared_ptr<endpoint_door> door,
+                                         communicator_seat seat)
+    : door_(std::move(door)),
+      seat_(std::move(seat)),
+      outstanding_(std::make_shared<std::atomic<std::uint32_t>>(0)) {}
+
+communicator_handle::~communicator_handle() {
+  // In a child of fork the worker does not exist; the handle only lets go.
+  if (door_->forked()) return;
+  if (outstanding_->load() != 0) abort();
+  post(nullptr, door_->actor(), communicator_dropped{seat_.id});
+}
+
+check_context communicator_handle::context() const {
+  return {seat_.self, seat_.members->size(), door_->options().collective.timeout};
+}
+
+outcome<work_handle> communicator_handle::start(outcome<operation_request> request) {
+  if (!request) return fail(request.error());
+  const auto limit = door_->options().collective.outstanding_operation_count;
+  if (outstanding_->fetch_add(1) >= limit) {
+    outstanding_->fetch_sub(1);
+    return fail(errc::queue_full,
+                std::to_string(limit) +
+                    " operations are outstanding, the limit of "
+                    "collective.outstanding_operation_count; wait for one of them");
+  }
+  auto work = std::make_shared<work_state>(*request, seat_.members->size(), outstanding_);
+  post(nullptr, seat_.member, operation_requested{work});
+  return work_handle(std::move(work));
+}
+
+template <class Arguments>
+outcome<work_handle> communicator_handle::call(const Arguments& arguments) {
+  if (door_->forked()) return fail(forked_failure());
+  if (aborted_.load())
+    return fail(failure{error{errc::aborted, 0, seat_.self}, "the communicator was aborted"});
+  if (finalized_.load()) return fail(errc::finalized, "the communicator was finalized");
+  return start(check(arguments, context()));
+}
+
+outcome<work_handle> communicator_handle::all_reduce(const all_reduce_arguments& arguments) {
+  return call(arguments);
+}
+outcome<work_handle> communicator_handle::all_gather(const all_gather_arguments& arguments) {
+  return call(arguments);
+}
+outcome<work_handle> communicator_handle::reduce_scatter(
+    const reduce_scatter_arguments& arguments) {
+  return call(arguments);
+}
+outcome<work_handle> communicator_handle::broadcast(const broadcast_arguments& arguments) {
+  return call(arguments);
+}
+outcome<work_handle> communicator_handle::send(const send_arguments& arguments) {
+  return call(arguments);
+}
+outcome<work_handle> communicator_handle::receive(const receive_arguments& arguments) {
+  return call(arguments);
+}
+outcome<work_handle> communicator_handle::barrier(const operation_options& options) {
+  return call(options);
+}
+
+outcome<work_handle> communicator_handle::missing(operation_kind kind) const {
+  return fail(errc::not_available,
+              std::string(to_string(kind)) +
+                  " is not in this version; it has all_reduce, all_gather, reduce_scatter, "
+                  "broadcast, send, receive, barrier and split");
+}
+
+outcome<work_handle> communicator_handle::reduce(const reduce_arguments&) {
+  return missing(operation_kind::reduce);
+}
+outcome<work_handle> communicator_handle::gather(const gather_arguments&) {
+  return missing(operation_kind::gather);
+}
+outcome<work_handle> communicator_handle::scatter(const scatter_arguments&) {
+  return missing(operation_kind::scatter);
+}
+outcome<work_handle> communicator_handle::all_to_all(const all_to_all_arguments&) {
+  return missing(operation_kind::all_to_all);
+}
+outcome<work_handle> communicator_handle::all_to_all_v(const all_to_all_v_arguments&) {
+  return missing(operation_kind::all_to_all_v);
+}
+
+outcome<std::unique_ptr<communicator>> communicator_handle::split(
+    const split_arguments& arguments) {
+  if (door_->forked()) return fail(forked_failure());
+  std::array<std::uint32_t, split_words> mine{};
+  mine[word_has_colour] = arguments.colour.has_value();
+  mine[word_colour] = static_cast<std::uint32_t>(arguments.colour.value_or(0));
+  mine[word_key] = static_cast<std::uint32_t>(arguments.key);
+  mine[word_next_id] = door_->next_communicator_id();
+  std::vector<std::uint32_t> all(split_words * seat_.members->size());
+  auto request = check(all_gather_arguments{.send = mine.data(),
+                                            .receive = all.data(),
+                                            .count = split_words,
+                                            .type = data_type::uint32,
+                                            .options = arguments.options},
+                       context());
+  if (!request) return fail(request.error());
+  request->signature.kind = operation_kind::split;
+  auto work = start(std::move(request));
+  if (!work) return fail(work.error());
+  door_->drive_until([&] { return (*work)->test(); }, door_->options().collective.timeout);
+  auto done = (*work)->wait();
+  if (!done) {
+    // The gather still writes into this frame's buffers: end it before they go.
+    if (!(*work)->test()) abort();
+    return fail(done.error());
+  }
+  return make_part(arguments, all);
+}
+
+outcome<std::unique_ptr<communicator>> communicator_handle::make_part(
+    const split_arguments& arguments, const std::vector<std::uint32_t>& answers) {
+  struct candidate {
+    std::int32_t key;
+    troupe::rank old;
+  };
+  std::vector<std::uint32_t> colours;
+  std::vector<candidate> part;
+  std::uint32_t base = 0;
+  for (std::uint32_t r = 0; r < seat_.members->size(); ++r) {
+    const auto* words = answers.data() + r * split_words;
+    base = std::max(base, words[word_next_id]);
+    if (words[word_has_colour] == 0) continue;
+    colours.push_back(words[word_colour]);
+    if (arguments.colour && words[word_colour] == static_cast<std::uint32_t>(*arguments.colour))
+      part.push_back({static_cast<std::int32_t>(words[word_key]), troupe::rank{r}});
+  }
+  std::sort(colours.begin(), colours.end());
+  colours.erase(std::unique(colours.begin(), colours.end()), colours.end());
+  door_->raise_next_communicator_id(base + static_cast<std::uint32_t>(colours.size()));
+  if (!arguments.colour) return std::unique_ptr<communicator>{};
+
+  std::stable_sort(part.begin(), part.end(),
+                   [](const candidate& a, const candidate& b) { return a.key < b.key; });
+  std::vector<troupe::rank> world_ranks;
+  troupe::rank self{0};
+  for (const auto& member : part) {
+    if (member.old == seat_.self) self = {static_cast<std::uint32_t>(world_ranks.size())};
+    world_ranks.push_back(seat_.members->to_world(member.old));
+  }
+  const auto colour_index =
+      std::lower_bound(colours.begin(), colours.end(),
+                       static_cast<std::uint32_t>(*arguments.colour)) -
+      colours.begin();
+  const communicator_id id{base + static_cast<std::uint32_t>(colour_index)};
+  auto answer = std::make_shared<ticket<communicator_seat>>();
+  post(nullptr, door_->actor(),
+       communicator_requested{
+           id, self, std::make_shared<const membership>(membership::of(std::move(world_ranks))),
+           answer});
+  door_->drive_until([&] { return answer->answered(); }, abort_patience);
+  auto* seat = answer->wait(abort_patience);
+  if (seat == nullptr)
+    return fail(errc::timed_out, "split: this process's worker did not answer within 1 s");
+  if (!*seat) return fail(seat->error());
+  return std::unique_ptr<communicator>(
+      std::make_unique<communicator_handle>(door_, std::move(**seat)));
+}
+
+void communicator_handle::wait_until_quiet(duration limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  door_->drive_until([&] { return outstanding_->load() == 0; }, limit);
+  while (outstanding_->load() != 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
+void communicator_handle::abort() {
+  if (door_->forked()) return;
+  aborted_.store(true);
+  auto answer = std::make_shared<ticket<done_value>>();
+  post_urgent(nullptr, seat_.member, abort_requested{answer});
+  door_->drive_until([&] { return answer->answered(); }, abort_patience);
+  answer->wait(abort_patience);
+  wait_until_quiet(abort_patience);
+}
+
+outcome<void> communicator_handle::finalize(duration limit) {
+  if (door_->forked()) return fail(forked_failure());
+  if (finalized_.exchange(true)) return {};
+  auto answer = std::make_shared<ticket<done_value>>();
+  post(nullptr, seat_.member, finalize_requested{answer});
+  door_->drive_until([&] { return answer->answered(); }, limit);
+  if (answer->wait(limit) != nullptr) return {};
+  const auto left = outstanding_->load();
+  abort();
+  return fail(errc::timed_out, std::to_string(left) + " operations were still running after " +
+                                   std::to_string(limit.count() / 1'000'000) +
+                                   " ms; they were aborted");
+}
+
+}  // namespace troupe::actors

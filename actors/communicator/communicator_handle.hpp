@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "actors/communicator/endpoint_door.hpp"
+#include "actors/communicator/operation_check.hpp"
+#include "actors/work/work_state.hpp"
+#include "runtime/communicator.hpp"
+
+namespace troupe::actors {
+
+/// The trainer's end of a communicator: checks arguments, counts what is outstanding, and sends
+/// one message an operation to the rank actor.
+///
+/// Thread: any.
+class communicator_handle final : public communicator {
+ public:
+  /// `door` is shared by all communicators of an endpoint; the last one closes the endpoint.
+  communicator_handle(std::shared_ptr<endpoint_door> door, communicator_seat seat);
+  ~communicator_handle() override;
+
+  troupe::rank rank() const override { return seat_.self; }
+  std::uint32_t size() const override { return seat_.members->size(); }
+  troupe::epoch epoch() const override { return seat_.epoch; }
+  communicator_id id() const override { return seat_.id; }
+
+  outcome<work_handle> all_reduce(const all_reduce_arguments& arguments) override;
+  outcome<work_handle> all_gather(const all_gather_arguments& arguments) override;
+  outcome<work_handle> reduce_scatter(const reduce_scatter_arguments& arguments) override;
+  outcome<work_handle> broadcast(const broadcast_arguments& arguments) override;
+  outcome<work_handle> send(const send_arguments& arguments) override;
+  outcome<work_handle> receive(const receive_arguments& arguments) override;
+  outcome<work_handle> barrier(const operation_options& options) override;
+  outcome<work_handle> reduce(const reduce_arguments& arguments) override;
+  outcome<work_handle> gather(const gather_arguments& arguments) override;
+  outcome<work_handle> scatter(const scatter_arguments& arguments) override;
+  outcome<work_handle> all_to_all(const all_to_all_arguments& arguments) override;
+  outcome<work_handle> all_to_all_v(const all_to_all_v_arguments& arguments) override;
+  outcome<std::unique_ptr<communicator>> split(const split_arguments& arguments) override;
+  void abort() override;
+  outcome<void> finalize(duration limit) override;
+
+ private:
+  template <class Arguments>
+  outcome<work_handle> call(const Arguments& arguments);
+  outcome<work_handle> start(outcome<operation_request> request);
+  outcome<work_handle> missing(operation_kind kind) const;
+  check_context context() const;
+  void wait_until_quiet(duration limit);
+  outcome<std::unique_ptr<communicator>> make_part(const split_arguments& arguments,
+                                                   const std::vector<std::uint32_t>& answers);
+
+  std::shared_ptr<endpoint_door> door_;
+  communicator_seat seat_;
+  std::shared_ptr<std::atomic<std::uint32_t>> outstanding_;
+  std::atomic<bool> aborted_{false};
+  std::atomic<bool> finalized_{false};
+};
+
+}  // namespace troupe::actors

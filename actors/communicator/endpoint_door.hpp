@@ -1,0 +1,33 @@
+#pragma once
+
+#include <functional>
+
+#include "actors/endpoint/endpoint_messages.hpp"
+#include "config/options.hpp"
+#include "runtime/instant.hpp"
+
+namespace troupe::actors {
+
+/// What a communicator's handle sees of its endpoint, in the process world and in simulation.
+///
+/// Thread: any.
+class endpoint_door {
+ public:
+  virtual ~endpoint_door() = default;
+
+  virtual endpoint_actor actor() const = 0;
+  virtual const config::options& options() const = 0;
+
+  /// True in a child of the process that opened the endpoint.
+  virtual bool forked() const = 0;
+
+  /// In simulation time passes only while somebody drives it: goes on until `done`, at most
+  /// `limit`. In the process world it passes by itself: returns at once.
+  virtual void drive_until(const std::function<bool()>& done, duration limit) = 0;
+
+  /// Ids that this endpoint has not used yet start here; raised by every split.
+  virtual std::uint32_t next_communicator_id() = 0;
+  virtual void raise_next_communicator_id(std::uint32_t above) = 0;
+};
+
+}  // namespace troupe::actors

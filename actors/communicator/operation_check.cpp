@@ -1,0 +1,178 @@
+#include "actors/communicator/operation_check.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace troupe::actors {
+
+namespace {
+
+// Larger buffers cannot exist in a 47-bit address space; a count above is a conversion error.
+constexpr std::uint64_t bytes_max = 1ull << 47;
+
+tl::unexpected<failure> bad(std::string text) { return fail(errc::bad_argument, std::move(text)); }
+
+struct shape {
+  operation_kind kind;
+  data_type type;
+  std::uint64_t count;
+  std::uint32_t blocks = 1;  ///< size of the communicator where one side has a block per rank
+};
+
+outcome<std::uint64_t> checked_bytes(const shape& s) {
+  const auto element = size_of(s.type);
+  const std::string call{to_string(s.kind)};
+  if (element == 0)
+    return bad(call + ": type " + std::to_string(static_cast<int>(s.type)) +
+               " is not a data type of runtime/data_type.hpp");
+  if (s.count > bytes_max / element / s.blocks)
+    return bad(call + ": count " + std::to_string(s.count) + " of " +
+               std::string(to_string(s.type)) + " is more than the " +
+               std::to_string(bytes_max / element / s.blocks) + " that fit in memory");
+  return s.count * element;
+}
+
+outcome<void> check_pointer(const char* call, const char* name, const void* pointer,
+                            std::uint64_t bytes) {
+  if (pointer == nullptr && bytes != 0)
+    return bad(std::string(call) + ": `" + name + "` is null but the call moves " +
+               std::to_string(bytes) + " bytes; pass a buffer, or count 0");
+  return {};
+}
+
+outcome<void> check_rank(const char* call, const char* name, rank r, const check_context& c) {
+  if (r.value >= c.size)
+    return bad(std::string(call) + ": `" + name + "` is rank " + std::to_string(r.value) +
+               ", the communicator has ranks 0 to " + std::to_string(c.size - 1));
+  return {};
+}
+
+outcome<void> check_reduction(const char* call, reduction op) {
+  if (static_cast<std::size_t>(op) >= reduction_count)
+    return bad(std::string(call) + ": op " + std::to_string(static_cast<int>(op)) +
+               " is not a reduction of runtime/data_type.hpp");
+  return {};
+}
+
+outcome<duration> checked_timeout(const char* call, const operation_options& options,
+                                  const check_context& c) {
+  const auto timeout = options.timeout.value_or(c.default_timeout);
+  if (timeout <= duration::zero())
+    return bad(std::string(call) + ": timeout is " + std::to_string(timeout.count()) +
+               " ns; it must be above 0");
+  return timeout;
+}
+
+bool overlap(const operation_request& r) {
+  const auto send = reinterpret_cast<std::uintptr_t>(r.send);
+  const auto receive = reinterpret_cast<std::uintptr_t>(r.receive);
+  if (r.send_bytes == 0 || r.receive_bytes == 0) return false;
+  return send < receive + r.receive_bytes && receive < send + r.send_bytes;
+}
+
+outcome<operation_request> finish(const char* call, operation_request r,
+                                  const operation_options& options, const check_context& c,
+                                  const void* in_place_send) {
+  if (auto ok = check_pointer(call, "send", r.send, r.send_bytes); !ok) return fail(ok.error());
+  if (auto ok = check_pointer(call, "receive", r.receive, r.receive_bytes); !ok)
+    return fail(ok.error());
+  r.in_place = r.send_bytes != 0 && r.send == in_place_send;
+  if (!r.in_place && overlap(r))
+    return bad(std::string(call) + ": send and receive overlap without being the in-place form " +
+               "that runtime/communicator.hpp describes");
+  auto timeout = checked_timeout(call, options, c);
+  if (!timeout) return fail(timeout.error());
+  r.timeout = *timeout;
+  r.algorithm = options.algorithm;
+  return r;
+}
+
+const std::byte* at(const void* base, std::uint64_t offset) {
+  return static_cast<const std::byte*>(base) + offset;
+}
+
+}  // namespace
+
+outcome<operation_request> check(const all_reduce_arguments& a, const check_context& c) {
+  const auto bytes = checked_bytes({operation_kind::all_reduce, a.type, a.count});
+  if (!bytes) return fail(bytes.error());
+  if (auto ok = check_reduction("all_reduce", a.op); !ok) return fail(ok.error());
+  return finish("all_reduce",
+                {.signature = {operation_kind::all_reduce, a.type, a.op, 0, a.count},
+                 .send = a.send,
+                 .receive = a.receive,
+                 .send_bytes = *bytes,
+                 .receive_bytes = *bytes,
+                 .scalar = a.scalar},
+                a.options, c, a.receive);
+}
+
+outcome<operation_request> check(const all_gather_arguments& a, const check_context& c) {
+  const auto bytes = checked_bytes({operation_kind::all_gather, a.type, a.count, c.size});
+  if (!bytes) return fail(bytes.error());
+  return finish("all_gather",
+                {.signature = {operation_kind::all_gather, a.type, reduction::sum, 0, a.count},
+                 .send = a.send,
+                 .receive = a.receive,
+                 .send_bytes = *bytes,
+                 .receive_bytes = *bytes * c.size},
+                a.options, c, at(a.receive, *bytes * to_index(c.self)));
+}
+
+outcome<operation_request> check(const reduce_scatter_arguments& a, const check_context& c) {
+  const auto bytes = checked_bytes({operation_kind::reduce_scatter, a.type, a.count, c.size});
+  if (!bytes) return fail(bytes.error());
+  if (auto ok = check_reduction("reduce_scatter", a.op); !ok) return fail(ok.error());
+  const bool in_place = a.receive == at(a.send, *bytes * to_index(c.self));
+  return finish("reduce_scatter",
+                {.signature = {operation_kind::reduce_scatter, a.type, a.op, 0, a.count},
+                 .send = a.send,
+                 .receive = a.receive,
+                 .send_bytes = *bytes * c.size,
+                 .receive_bytes = *bytes,
+                 .scalar = a.scalar},
+                a.options, c, in_place ? a.send : nullptr);
+}
+
+outcome<operation_request> check(const broadcast_arguments& a, const check_context& c) {
+  const auto bytes = checked_bytes({operation_kind::broadcast, a.type, a.count});
+  if (!bytes) return fail(bytes.error());
+  if (auto ok = check_rank("broadcast", "root", a.root, c); !ok) return fail(ok.error());
+  return finish(
+      "broadcast",
+      {.signature = {operation_kind::broadcast, a.type, reduction::sum, a.root.value, a.count},
+       .receive = a.buffer,
+       .receive_bytes = *bytes},
+      a.options, c, nullptr);
+}
+
+outcome<operation_request> check(const send_arguments& a, const check_context& c) {
+  const auto bytes = checked_bytes({operation_kind::send, a.type, a.count});
+  if (!bytes) return fail(bytes.error());
+  if (auto ok = check_rank("send", "peer", a.peer, c); !ok) return fail(ok.error());
+  return finish("send",
+                {.signature = {operation_kind::send, a.type, reduction::sum, 0, a.count},
+                 .send = a.buffer,
+                 .send_bytes = *bytes,
+                 .peer = a.peer},
+                a.options, c, nullptr);
+}
+
+outcome<operation_request> check(const receive_arguments& a, const check_context& c) {
+  const auto bytes = checked_bytes({operation_kind::receive, a.type, a.count});
+  if (!bytes) return fail(bytes.error());
+  if (auto ok = check_rank("receive", "peer", a.peer, c); !ok) return fail(ok.error());
+  return finish("receive",
+                {.signature = {operation_kind::receive, a.type, reduction::sum, 0, a.count},
+                 .receive = a.buffer,
+                 .receive_bytes = *bytes,
+                 .peer = a.peer},
+                a.options, c, nullptr);
+}
+
+outcome<operation_request> check(const operation_options& options, const check_context& c) {
+  return finish("barrier", {.signature = {operation_kind::barrier, data_type::uint8}}, options, c,
+                nullptr);
+}
+
+}  // namespace troupe::actors

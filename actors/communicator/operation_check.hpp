@@ -1,0 +1,29 @@
+#pragma once
+
+#include "actors/work/operation_request.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/result.hpp"
+
+namespace troupe::actors {
+
+/// What a check needs to know of the communicator.
+struct check_context {
+  rank self;
+  std::uint32_t size = 1;
+  duration default_timeout{};
+};
+
+// Each checks the arguments of one call and says, before anything starts, what is wrong with them:
+// the argument, its value and the limit.
+// Errors: bad_argument.
+
+outcome<operation_request> check(const all_reduce_arguments& a, const check_context& c);
+outcome<operation_request> check(const all_gather_arguments& a, const check_context& c);
+outcome<operation_request> check(const reduce_scatter_arguments& a, const check_context& c);
+outcome<operation_request> check(const broadcast_arguments& a, const check_context& c);
+outcome<operation_request> check(const send_arguments& a, const check_context& c);
+outcome<operation_request> check(const receive_arguments& a, const check_context& c);
+/// A barrier has options alone.
+outcome<operation_request> check(const operation_options& options, const check_context& c);
+
+}  // namespace troupe::actors

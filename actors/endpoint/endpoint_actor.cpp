@@ -1,0 +1,245 @@
+#include "actors/endpoint/endpoint_actor.hpp"
+
+#include <utility>
+
+#include "actors/bootstrap/bootstrap_actor.hpp"
+#include "actors/dqplb/dqplb_actor.hpp"
+#include "actors/qp_group/qp_group_actor.hpp"
+#include "actors/rank/rank_actor.hpp"
+#include "actors/watchdog/watchdog_actor.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+constexpr communicator_id world_communicator{1};
+
+// How long leaving waits for peers to see everything that was sent to them. Chosen: far above a
+// round trip, and short enough for a process that ends while a peer is stopped.
+constexpr duration leave_patience = std::chrono::milliseconds(500);
+
+}  // namespace
+
+void endpoint_actor_state::init(endpoint_actor::pointer self, endpoint_context& context,
+                                net::bootstrap_options bootstrap,
+                                const std::array<std::byte, 32>& entropy) {
+  self_ = self;
+  context_ = &context;
+  bootstrap_options_ = std::move(bootstrap);
+  entropy_ = entropy;
+  context.endpoint = endpoint_actor{self};
+  context.home.add(context.router);
+  context.home.add(context.mover);
+  context.home.add(context.timers);
+  leave_timer_ = context.timers.create(*this);
+  self->set_down_handler([this](caf::down_msg& message) { on_down(message); });
+}
+
+endpoint_actor_state::~endpoint_actor_state() {
+  if (context_ == nullptr) return;
+  context_->timers.destroy(leave_timer_);
+}
+
+endpoint_actor::behavior_type endpoint_actor_state::make_behavior() {
+  auto counted = [this] { context_->on_message(actor_kind::endpoint); };
+  return {[this, counted](const join_requested& message) { counted(), on_join(message); },
+          [this, counted](const join_ended& message) { counted(), on_joined(message); },
+          [this, counted](const communicator_requested& message) {
+            counted(), on_communicator(message);
+          },
+          [this, counted](const communicator_dropped& message) { counted(), on_dropped(message); },
+          [this, counted](const lane_handed& message) { counted(), on_lane(message); },
+          [this, counted](const peer_failed& message) { counted(), on_peer_failed(message); },
+          [this, counted](const link_spawned& message) { counted(), on_link_spawned(message); },
+          [this, counted](const link_opened& message) { counted(), on_link_opened(message); },
+          [this, counted](const link_closed& message) { counted(), on_link_closed(message); },
+          [this, counted](const link_left& message) { counted(), on_link_left(message); },
+          [this, counted](const shut_down& message) { counted(), on_shut_down(message); }};
+}
+
+void endpoint_actor_state::on_join(const join_requested& message) {
+  join_answer_ = message.answer;
+  spawn_watchdog_child();
+  spawn_dqplb_child();
+  context_->bootstrap = spawn_bootstrap(*context_, bootstrap_options_, entropy_);
+  self_->monitor(context_->bootstrap);
+  context_->send(context_->bootstrap, join_begin{});
+}
+
+void endpoint_actor_state::on_joined(const join_ended& message) {
+  if (!join_answer_) return;
+  const auto answer = std::exchange(join_answer_, nullptr);
+  if (message.why) {
+    answer->answer(fail(*message.why));
+    return;
+  }
+  const auto members =
+      std::make_shared<const membership>(membership::world(context_->identity.world_size));
+  answer->answer(seat(world_communicator, context_->identity.self, members));
+}
+
+communicator_seat endpoint_actor_state::seat(communicator_id id, rank self,
+                                             const std::shared_ptr<const membership>& members) {
+  auto member = spawn_rank(*context_, id, self, members);
+  self_->monitor(member);
+  context_->ranks[id.value] = member;
+  // Deaths that were seen before this communicator existed concern it as well.
+  for (const auto& [peer, why] : context_->dead)
+    if (members->from_world(peer)) context_->send(member, peer_ended{peer, why});
+  return {member, id, epoch{0}, self, members};
+}
+
+void endpoint_actor_state::on_communicator(const communicator_requested& message) {
+  message.answer->answer(seat(message.id, message.self, message.members));
+}
+
+void endpoint_actor_state::on_dropped(const communicator_dropped& message) {
+  const auto found = context_->ranks.find(message.id.value);
+  if (found == context_->ranks.end()) return;
+  self_->demonitor(found->second.address());
+  stop_actor(found->second);
+  context_->ranks.erase(found);
+}
+
+void endpoint_actor_state::on_lane(const lane_handed& message) {
+  context_->send(context_->link_to(message.peer), lane_given{message.connection, message.lane});
+}
+
+void endpoint_actor_state::on_peer_failed(const peer_failed& message) {
+  context_->dead.emplace(message.peer, message.why);
+  const auto link = context_->links.find(message.peer.value);
+  if (link != context_->links.end()) context_->send(link->second, link_doomed{message.why});
+  for (const auto& [id, member] : context_->ranks)
+    context_->send(member, peer_ended{message.peer, message.why});
+}
+
+void endpoint_actor_state::on_link_spawned(const link_spawned& message) {
+  const auto found = context_->links.find(message.peer.value);
+  if (found != context_->links.end()) self_->monitor(found->second);
+}
+
+void endpoint_actor_state::on_link_opened(const link_opened& message) {
+  for (const auto& [id, member] : context_->ranks)
+    context_->send(member, peer_connected{message.peer});
+}
+
+void endpoint_actor_state::on_link_closed(const link_closed& message) {
+  forget_link(message.peer);
+  if (message.orderly) return;
+  context_->dead.emplace(message.peer, message.why);
+  for (const auto& [id, member] : context_->ranks)
+    context_->send(member, peer_ended{message.peer, message.why});
+}
+
+void endpoint_actor_state::forget_link(rank peer) {
+  const auto found = context_->links.find(peer.value);
+  if (found == context_->links.end()) return;
+  self_->demonitor(found->second.address());
+  stop_actor(found->second);
+  context_->links.erase(found);
+  context_->send(context_->dqplb, lease_holder_gone{peer});
+  context_->send(context_->bootstrap, link_forgotten{peer});
+  leaving_links_.erase(peer);
+  if (shut_down_answer_ && leaving_links_.empty()) finish_shut_down();
+}
+
+void endpoint_actor_state::on_link_left(const link_left& message) {
+  leaving_links_.erase(message.peer);
+  if (shut_down_answer_ && leaving_links_.empty()) finish_shut_down();
+}
+
+void endpoint_actor_state::on_shut_down(const shut_down& message) {
+  shut_down_answer_ = message.answer;
+  context_->leaving = true;
+  context_->send(context_->bootstrap, bootstrap_leave{});
+  for (const auto& [peer, link] : context_->links) {
+    leaving_links_.insert(rank{peer});
+    context_->send(link, leave_request{});
+  }
+  if (leaving_links_.empty()) {
+    finish_shut_down();
+    return;
+  }
+  context_->timers.arm(leave_timer_, saturating_add(context_->now(), leave_patience), 0);
+}
+
+void endpoint_actor_state::on_timer(std::uint64_t) {
+  if (shut_down_answer_) finish_shut_down();
+}
+
+void endpoint_actor_state::finish_shut_down() {
+  const auto answer = std::exchange(shut_down_answer_, nullptr);
+  for (const auto& [id, member] : context_->ranks)
+    stop_actor(member);
+  for (const auto& [peer, link] : context_->links)
+    stop_actor(link);
+  for (auto& entry : context_->operations.entries())
+    if (entry.live) stop_actor(entry.runner);
+  stop_actor(context_->bootstrap);
+  stop_actor(context_->dqplb);
+  stop_actor(watchdog_);
+  context_->home.remove(context_->router);
+  context_->home.remove(context_->mover);
+  context_->home.remove(context_->timers);
+  context_->ranks.clear();
+  context_->links.clear();
+  context_->bootstrap = nullptr;
+  context_->dqplb = nullptr;
+  context_->endpoint = nullptr;
+  watchdog_ = nullptr;
+  self_->quit();
+  answer->answer(done_value{});
+}
+
+void endpoint_actor_state::spawn_watchdog_child() {
+  watchdog_ = spawn_watchdog(*context_);
+  self_->monitor(watchdog_);
+}
+
+void endpoint_actor_state::spawn_dqplb_child() {
+  context_->dqplb = spawn_dqplb(*context_, net::tier::unknown);
+  self_->monitor(context_->dqplb);
+}
+
+void endpoint_actor_state::on_down(const caf::down_msg& message) {
+  auto& counters = context_->home.counters();
+  if (watchdog_.address() == message.source) {
+    counters.restarted(actor_kind::watchdog);
+    spawn_watchdog_child();
+    return;
+  }
+  if (context_->dqplb.address() == message.source) {
+    counters.restarted(actor_kind::dqplb);
+    spawn_dqplb_child();
+    return;
+  }
+  for (const auto& [peer, link] : context_->links) {
+    if (link.address() != message.source) continue;
+    on_link_closed({rank{peer}, false,
+                    std::make_shared<const failure>(
+                        error{errc::internal_failure, 0, rank{peer}},
+                        "the actor of the link to " + context_->describe(rank{peer}) +
+                            " failed")});
+    return;
+  }
+  if (context_->bootstrap.address() == message.source) {
+    const auto why = std::make_shared<const failure>(errc::internal_failure,
+                                                     "the bootstrap actor failed");
+    on_joined({why});
+    for (const auto& [id, member] : context_->ranks)
+      context_->send(member, failure_noticed{context_->identity.self, why});
+  }
+}
+
+endpoint_actor spawn_endpoint(endpoint_context& context, net::bootstrap_options bootstrap,
+                              const std::array<std::byte, 32>& entropy) {
+  return context.home.system().spawn(
+      [](endpoint_actor::stateful_pointer<endpoint_actor_state> self, endpoint_context* shared,
+         std::shared_ptr<net::bootstrap_options> options, std::array<std::byte, 32> seed) {
+        self->state.init(self, *shared, std::move(*options), seed);
+        return self->state.make_behavior();
+      },
+      &context, std::make_shared<net::bootstrap_options>(std::move(bootstrap)), entropy);
+}
+
+}  // namespace troupe::actors

@@ -1,0 +1,70 @@
+#include "actors/endpoint/endpoint_context.hpp"
+
+#include <stdexcept>
+
+#include "actors/qp_group/qp_group_actor.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+// Operations of one endpoint, all communicators together. Chosen: index and generation share 32
+// bits of a transfer token; 4,096 is 16 communicators with the default bound of 256 each.
+constexpr std::uint16_t operation_capacity = 4096;
+
+}  // namespace
+
+endpoint_context::endpoint_context(const config::options& all, const endpoint_identity& who,
+                                   worker& where, buffer_table& memory, lane_network& wire,
+                                   operation_counters& counts)
+    : options(all),
+      identity(who),
+      home(where),
+      buffers(memory),
+      network(wire),
+      router(wire),
+      mover(all.worker.byte_slice, [&where] { return where.now(); }),
+      scratch(memory, all.worker.scratch_bytes),
+      operations(operation_capacity),
+      counters(counts) {}
+
+endpoint_context::~endpoint_context() = default;
+
+const qp_group_actor& endpoint_context::link_to(rank peer) {
+  auto& link = links[peer.value];
+  if (!link) {
+    link = spawn_qp_group(*this, peer);
+    send(endpoint, link_spawned{peer});
+  }
+  return link;
+}
+
+void endpoint_context::on_message(actor_kind kind) {
+  home.on_message(kind);
+  if (broken_kind_ != kind) return;
+  broken_kind_.reset();
+  throw std::runtime_error("an actor of kind " + std::string(to_string(kind)) +
+                           " was told to fail");
+}
+
+void endpoint_context::wake_scratch_waiters() {
+  for (const auto slot : scratch_waiters)
+    if (const auto* entry = operations.find(slot)) send(entry->runner, collective_start{slot});
+  scratch_waiters.clear();
+}
+
+void endpoint_context::wake_watchdog() {
+  if (watchdog_armed) return;
+  watchdog_armed = true;
+  timers.arm(watchdog_timer, saturating_add(now(), options.watchdog.interval), 0);
+}
+
+std::string endpoint_context::describe(rank peer) const {
+  std::string out = "rank " + std::to_string(peer.value);
+  if (book_owner != nullptr && book_owner->book.contains(peer) &&
+      book_owner->book.at(peer).address.port != 0)
+    out += " (" + to_string(book_owner->book.at(peer).address) + ")";
+  return out;
+}
+
+}  // namespace troupe::actors

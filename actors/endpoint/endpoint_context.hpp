@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "actors/bootstrap/bootstrap_messages.hpp"
+#include "actors/byte_mover/byte_mover.hpp"
+#include "actors/collector/operation_counters.hpp"
+#include "actors/dqplb/dqplb_messages.hpp"
+#include "actors/endpoint/endpoint_messages.hpp"
+#include "actors/endpoint/lane_router.hpp"
+#include "actors/endpoint/operation_table.hpp"
+#include "actors/endpoint/scratch_pool.hpp"
+#include "actors/qp_group/qp_group_messages.hpp"
+#include "actors/worker/timer_queue.hpp"
+#include "actors/worker/worker.hpp"
+#include "config/options.hpp"
+#include "net/bootstrap/bootstrap_state.hpp"
+#include "runtime/buffer_table.hpp"
+#include "runtime/lane.hpp"
+
+namespace troupe::actors {
+
+/// Who this endpoint is in its job.
+struct endpoint_identity {
+  rank self{0};
+  std::uint32_t world_size = 1;
+  lane_address rendezvous{};
+  std::uint64_t job_hash = 0;
+};
+
+/// What the actors of one endpoint share: they all run on one thread, so it is plain memory. Owned
+/// by `endpoint_host`, which outlives the actors.
+///
+/// Thread: the worker only.
+struct endpoint_context {
+  endpoint_context(const config::options& all, const endpoint_identity& who, worker& where,
+                   buffer_table& memory, lane_network& wire, operation_counters& counts);
+  ~endpoint_context();
+
+  const config::options& options;
+  const endpoint_identity identity;
+  worker& home;
+  buffer_table& buffers;
+  lane_network& network;
+
+  timer_queue timers;
+  lane_router router;
+  byte_mover mover;
+  scratch_pool scratch;
+  operation_table operations;
+  operation_counters& counters;
+
+  endpoint_actor endpoint;
+  bootstrap_actor bootstrap;
+  dqplb_actor dqplb;  ///< tier of peers whose place is unknown: all, until there is a topology
+
+  std::unordered_map<std::uint32_t, qp_group_actor> links;   ///< by world rank
+  std::map<std::uint32_t, rank_actor> ranks;                 ///< by communicator id
+  std::map<std::uint64_t, std::unique_ptr<lane>> lane_shelf; ///< by connection, on their way
+  std::map<rank, std::shared_ptr<const failure>> dead;       ///< world ranks that ended
+  const net::bootstrap_state* book_owner = nullptr;          ///< addresses, once joined
+  timer_queue::timer_id watchdog_timer = 0;
+  bool watchdog_armed = true;  ///< nobody to wake before there is a watchdog
+  bool leaving = false;
+
+  /// Operations that wait for staging memory, oldest first; bounded by the operation table.
+  std::vector<operation_slot> scratch_waiters;
+
+  /// Memory came back or somebody may overdraw now: those who wait try again.
+  void wake_scratch_waiters();
+
+  /// Operations run: the watchdog has to look at the clock. No message.
+  void wake_watchdog();
+
+  /// Every handler of every actor of the endpoint begins with this: counts, and, where a test asked
+  /// for it, throws as a broken actor would.
+  void on_message(actor_kind kind);
+
+  /// Fault injection: the next message that an actor of this kind handles throws.
+  void break_next(actor_kind kind) { broken_kind_ = kind; }
+
+  instant now() const { return home.now(); }
+
+  template <class Handle, class Message>
+  void send(const Handle& to, Message&& message) {
+    post(home.unit(), to, std::forward<Message>(message));
+  }
+
+  template <class Handle, class Message>
+  void send_urgent(const Handle& to, Message&& message) {
+    post_urgent(home.unit(), to, std::forward<Message>(message));
+  }
+
+  /// The link to world rank `peer`; made on first use. The endpoint supervises it.
+  const qp_group_actor& link_to(rank peer);
+
+  /// "rank 3 (127.0.0.1:4711)", for texts.
+  std::string describe(rank peer) const;
+
+ private:
+  std::optional<actor_kind> broken_kind_;
+};
+
+}  // namespace troupe::actors

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "actors/worker/poller.hpp"
+#include "runtime/lane.hpp"
+
+namespace troupe::actors {
+
+/// Who owns a lane and is told when it wants to be polled. A lane's tag points to its owner.
+class lane_owner {
+ public:
+  virtual ~lane_owner() = default;
+  virtual void on_lane_ready(lane& ready) = 0;
+};
+
+/// Who takes new lanes.
+class lane_acceptor {
+ public:
+  virtual ~lane_acceptor() = default;
+  virtual void on_accepted(std::unique_ptr<lane> opened) = 0;
+  virtual void on_connected(std::uint64_t context, std::unique_ptr<lane> opened) = 0;
+  virtual void on_dial_failed(std::uint64_t context, error cause) = 0;
+};
+
+/// Polls the lane network of an endpoint and leads what happened to its owner.
+///
+/// Thread: the worker only.
+class lane_router final : public poller {
+ public:
+  explicit lane_router(lane_network& network) : network_(network) {}
+
+  /// Null: new lanes are closed at once.
+  void set_acceptor(lane_acceptor* acceptor) { acceptor_ = acceptor; }
+
+  static void set_owner(lane& l, lane_owner* owner) {
+    l.set_tag(reinterpret_cast<std::uintptr_t>(owner));
+  }
+
+  bool poll(instant now) override;
+  instant next_deadline() const override { return network_.next_deadline(); }
+  int wait_descriptor() const override { return network_.wait_descriptor(); }
+
+ private:
+  void route(network_event& event);
+
+  lane_network& network_;
+  lane_acceptor* acceptor_ = nullptr;
+};
+
+}  // namespace troupe::actors

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "actors/collective/collective_messages.hpp"
+#include "actors/endpoint/scratch_pool.hpp"
+#include "actors/rank/membership.hpp"
+#include "actors/rank/rank_messages.hpp"
+#include "actors/work/work_state.hpp"
+#include "runtime/instant.hpp"
+#include "runtime/result.hpp"
+
+namespace troupe::actors {
+
+/// One operation that a rank actor started, as everybody on the worker may read it: the collective
+/// that runs it, the links that report to it, the watchdog that watches it.
+struct operation_entry {
+  std::shared_ptr<work_state> work;
+  std::shared_ptr<const membership> members;
+  communicator_id communicator;
+  troupe::epoch epoch;
+  rank self;
+  operation_number number;
+  rank_actor owner;
+  collective_actor runner;
+  instant started{};
+  instant deadline = never;
+  bool may_overdraw_scratch = false;  ///< the oldest of its communicator: never waits for memory
+  std::uint16_t generation = 0;
+  bool live = false;
+  bool stopping = false;
+
+  /// What the operation waits for, for the watchdog's message: open transfers, oldest first.
+  struct open_transfer {
+    rank peer;  ///< world rank
+    std::uint32_t step = 0;
+    bool is_put = false;
+  };
+  std::vector<open_transfer> open;
+
+  // The operation's entries in the buffer table, released by whoever ends the operation.
+  std::optional<buffer_id> send_buffer;
+  std::optional<buffer_id> receive_buffer;
+  std::optional<scratch_pool::block> scratch;
+};
+
+/// The running operations of one endpoint.
+///
+/// Bound:  `capacity` operations; each communicator bounds its own share before.
+/// Thread: the worker only.
+class operation_table {
+ public:
+  explicit operation_table(std::uint16_t capacity) : capacity_(capacity) {}
+
+  /// Errors: queue_full if `capacity` operations run.
+  result<operation_slot> open();
+
+  void close(operation_slot slot);
+
+  /// Null if the operation ended.
+  operation_entry* find(operation_slot slot);
+
+  std::vector<operation_entry>& entries() { return entries_; }
+  std::uint32_t live_count() const { return live_count_; }
+
+ private:
+  std::uint16_t capacity_;
+  std::uint32_t live_count_ = 0;
+  std::vector<operation_entry> entries_;
+  std::vector<std::uint16_t> free_;
+};
+
+/// A link's token for one transfer: operation and step in one word.
+constexpr std::uint64_t transfer_token(operation_slot slot, std::uint32_t step) {
+  return static_cast<std::uint64_t>(slot.index) << 48 |
+         static_cast<std::uint64_t>(slot.generation) << 32 | step;
+}
+
+constexpr operation_slot slot_of(std::uint64_t token) {
+  return {static_cast<std::uint16_t>(token >> 48), static_cast<std::uint16_t>(token >> 32)};
+}
+
+constexpr std::uint32_t step_of(std::uint64_t token) { return static_cast<std::uint32_t>(token); }
+
+}  // namespace troupe::actors

@@ -1,0 +1,227 @@
+#include "actors/rank/rank_actor.hpp"
+
+#include <exception>
+#include <string>
+
+#include "actors/collective/collective_actor.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+// Runners kept for the next operations. Chosen: more than a trainer overlaps; each costs 2 KiB.
+constexpr std::size_t idle_runner_count = 16;
+
+}  // namespace
+
+void rank_actor_state::init(rank_actor::pointer self, endpoint_context& context,
+                            communicator_id id, rank self_rank,
+                            std::shared_ptr<const membership> members) {
+  self_ = self;
+  context_ = &context;
+  id_ = id;
+  members_ = std::move(members);
+  state_.self = self_rank;
+  state_.size = members_->size();
+  self->set_down_handler([this](caf::down_msg& message) { on_runner_down(message); });
+}
+
+template <class Handler>
+void rank_actor_state::guarded(Handler handler) {
+  // Supervision: a rank that fails restarts in place, its communicator failed. Its mailbox, and so
+  // every call on its way, survives: no work is left without an end.
+  try {
+    context_->on_message(actor_kind::rank);
+    handler();
+  } catch (const std::exception& broken) {
+    context_->home.counters().restarted(actor_kind::rank);
+    drive(failure_heard{{error{errc::internal_failure, 0, state_.self},
+                         "the rank actor failed: " + std::string(broken.what())}});
+  }
+}
+
+rank_actor::behavior_type rank_actor_state::make_behavior() {
+  return {[this](const operation_requested& message) {
+            pending_ = message.work;
+            guarded([&] { on_requested(message); });
+            if (pending_) pending_->finish(state_.sticky);
+            pending_.reset();
+          },
+          [this](const collective_ended& message) { guarded([&] { on_ended(message); }); },
+          [this](const failure_noticed& message) {
+            guarded([&] { drive(failure_heard{*message.why}); });
+          },
+          [this](const transfer_unmatched& message) {
+            guarded([&] {
+              if (const auto member = members_->from_world(message.peer))
+                drive(unmatched_heard{*member, message.operation, message.theirs});
+            });
+          },
+          [this](const peer_ended& message) { guarded([&] { on_peer_ended(message); }); },
+          [this](const peer_connected& message) {
+            guarded([&] {
+              if (const auto member = members_->from_world(message.peer))
+                drive(member_connected{*member});
+            });
+          },
+          [this](const abort_requested& message) {
+            guarded([&] { drive(abort_called{}); });
+            message.answer->answer(done_value{});
+          },
+          [this](const finalize_requested& message) {
+            finalizers_.push_back(message.answer);
+            guarded([&] { drive(finalize_called{}); });
+            if (state_.finalized) apply(report_finalized{});
+          }};
+}
+
+void rank_actor_state::on_peer_ended(const peer_ended& message) {
+  const auto member = members_->from_world(message.peer);
+  if (!member) return;
+  failure why = *message.why;
+  why.what.peer = *member;
+  drive(member_lost{*member, std::move(why)});
+}
+
+void rank_actor_state::drive(const rank_event& event) {
+  effects_.clear();
+  step(state_, event, effects_);
+  for (const auto& effect : effects_)
+    apply(effect);
+}
+
+void rank_actor_state::apply(const rank_effect& effect) {
+  std::visit([this](const auto& e) { apply_one(e); }, effect);
+}
+
+void rank_actor_state::on_requested(const operation_requested& message) {
+  const auto& request = message.work->request();
+  auto& counters = context_->counters;
+  counters.started[operation_counters::index(request.signature.kind)].add(1);
+  const auto slot = context_->operations.open();
+  if (!slot) {
+    message.work->finish({errc::queue_full, "the endpoint runs as many operations as it can hold"});
+    pending_.reset();
+    return;
+  }
+  auto& entry = *context_->operations.find(*slot);
+  entry.work = message.work;
+  pending_.reset();
+  entry.members = members_;
+  entry.communicator = id_;
+  entry.epoch = epoch_;
+  entry.self = state_.self;
+  entry.owner = rank_actor{self_};
+  entry.started = context_->now();
+  entry.deadline = saturating_add(entry.started, request.timeout);
+  entry.may_overdraw_scratch = state_.running.empty();
+  context_->wake_watchdog();
+  slots_[slot->index] = *slot;
+  drive(operation_called{slot->index, request.signature, request.peer});
+}
+
+void rank_actor_state::apply_one(const start_operation& effect) {
+  auto& entry = *context_->operations.find(slots_[effect.slot]);
+  entry.number = effect.number;
+  entry.work->set_number(effect.number);
+  entry.runner = take_runner();
+  context_->send(entry.runner, collective_start{slots_[effect.slot]});
+}
+
+void rank_actor_state::apply_one(const refuse_operation& effect) {
+  const auto slot = slots_[effect.slot];
+  auto& entry = *context_->operations.find(slot);
+  context_->counters.failed[operation_counters::index(entry.work->request().signature.kind)].add(1);
+  entry.work->finish(effect.why);
+  slots_.erase(effect.slot);
+  context_->operations.close(slot);
+}
+
+void rank_actor_state::apply_one(const stop_operation& effect) {
+  const auto slot = slots_[effect.slot];
+  auto* entry = context_->operations.find(slot);
+  context_->send_urgent(entry->runner,
+                        collective_stop{slot, std::make_shared<failure>(effect.why)});
+}
+
+void rank_actor_state::apply_one(const spread_failure& effect) {
+  const auto frame = std::make_shared<const notice_frame>(frame_of(effect.why));
+  for (const auto& [world, link] : context_->links)
+    if (members_->from_world(rank{world})) context_->send_urgent(link, notice_request{frame});
+}
+
+void rank_actor_state::apply_one(const tell_failure& effect) {
+  context_->send(context_->link_to(members_->to_world(effect.member)),
+                 notice_request{std::make_shared<const notice_frame>(frame_of(effect.why))});
+}
+
+void rank_actor_state::apply_one(const report_finalized&) {
+  for (const auto& answer : finalizers_)
+    answer->answer(done_value{});
+  finalizers_.clear();
+}
+
+notice_frame rank_actor_state::frame_of(const failure& why) const {
+  return encode({notice_kind::communicator_failed, id_, epoch_, why});
+}
+
+void rank_actor_state::on_ended(const collective_ended& message) {
+  auto* entry = context_->operations.find(message.slot);
+  if (entry == nullptr) return;
+  if (idle_.size() < idle_runner_count) {
+    idle_.push_back(std::move(entry->runner));
+  } else {
+    self_->demonitor(entry->runner.address());
+    stop_actor(entry->runner);
+  }
+  slots_.erase(message.slot.index);
+  context_->operations.close(message.slot);
+  drive(operation_ended{message.slot.index, message.why ? *message.why : failure{}});
+  if (state_.running.empty()) return;
+  if (auto* oldest = context_->operations.find(slots_[state_.running.front().slot]))
+    oldest->may_overdraw_scratch = true;
+  context_->wake_scratch_waiters();
+}
+
+void rank_actor_state::on_runner_down(const caf::down_msg& message) {
+  // Supervision: a runner that fails is not restarted. A fresh one takes its operation over to
+  // stop it, so that no lane keeps using buffers that go back to the trainer.
+  std::erase_if(idle_, [&](const collective_actor& a) { return a.address() == message.source; });
+  for (const auto& [index, slot] : slots_) {
+    auto* entry = context_->operations.find(slot);
+    if (entry == nullptr || entry->runner.address() != message.source) continue;
+    context_->home.counters().restarted(actor_kind::collective);
+    entry->runner = take_runner();
+    context_->send(entry->runner,
+                   collective_stop{slot, std::make_shared<const failure>(
+                                             errc::internal_failure,
+                                             "the actor that ran " +
+                                                 to_string(entry->work->request().signature) +
+                                                 " failed")});
+    return;
+  }
+}
+
+collective_actor rank_actor_state::take_runner() {
+  if (!idle_.empty()) {
+    auto runner = std::move(idle_.back());
+    idle_.pop_back();
+    return runner;
+  }
+  auto runner = spawn_collective(*context_);
+  self_->monitor(runner);
+  return runner;
+}
+
+rank_actor spawn_rank(endpoint_context& context, communicator_id id, rank self,
+                      std::shared_ptr<const membership> members) {
+  return context.home.system().spawn(
+      [](rank_actor::stateful_pointer<rank_actor_state> me, endpoint_context* shared,
+         communicator_id name, rank self_rank, std::shared_ptr<const membership> who) {
+        me->state.init(me, *shared, name, self_rank, std::move(who));
+        return me->state.make_behavior();
+      },
+      &context, id, self, std::move(members));
+}
+
+}  // namespace troupe::actors

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <variant>
+#include <vector>
+
+#include "runtime/error.hpp"
+#include "runtime/operation.hpp"
+
+namespace troupe::actors {
+
+// Member ranks throughout, except where a name says `world`.
+
+// -- events ---------------------------------------------------------------------------------------
+
+/// The trainer called an operation; `slot` names it until `operation_ended`.
+struct operation_called {
+  std::uint32_t slot = 0;
+  operation_signature signature;
+  rank peer = no_rank;  ///< send and receive: the other side
+};
+
+/// The collective of `slot` is done; `why.code()` is ok or its failure.
+struct operation_ended {
+  std::uint32_t slot = 0;
+  failure why;
+};
+
+/// A member told us that the communicator failed.
+struct failure_heard {
+  failure why;
+};
+
+/// A peer's transfer has waited here for a while and matches no call of ours.
+struct unmatched_heard {
+  rank peer;
+  operation_number operation;
+  operation_signature theirs;
+};
+
+/// A member's process ended.
+struct member_lost {
+  rank member;
+  failure why;
+};
+
+/// A link to a member opened: it may not know yet that we failed.
+struct member_connected {
+  rank member;
+};
+
+struct abort_called {};
+struct finalize_called {};
+
+using rank_event = std::variant<operation_called, operation_ended, failure_heard, unmatched_heard,
+                                member_lost, member_connected, abort_called, finalize_called>;
+
+// -- effects --------------------------------------------------------------------------------------
+
+/// Start the collective of `slot` as operation `number`.
+struct start_operation {
+  std::uint32_t slot = 0;
+  operation_number number;
+};
+
+/// End the work of `slot`, which never started.
+struct refuse_operation {
+  std::uint32_t slot = 0;
+  failure why;
+};
+
+/// Stop the running collective of `slot`: its work ends with `why`.
+struct stop_operation {
+  std::uint32_t slot = 0;
+  failure why;
+};
+
+/// Tell every connected member that the communicator failed.
+struct spread_failure {
+  failure why;
+};
+
+/// Tell this member that the communicator failed.
+struct tell_failure {
+  rank member;
+  failure why;
+};
+
+/// Nothing runs any more and nothing will: `finalize` is answered.
+struct report_finalized {};
+
+using rank_effect = std::variant<start_operation, refuse_operation, stop_operation, spread_failure,
+                                 tell_failure, report_finalized>;
+
+/// Grows with what runs: a failure stops everything at once. Control path.
+using rank_effects = std::vector<rank_effect>;
+
+// -- the machine ----------------------------------------------------------------------------------
+
+/// Point-to-point operations number themselves per pair of ranks and direction, apart from the
+/// collectives: bit 63 is set.
+inline constexpr std::uint64_t point_to_point_bit = 1ull << 63;
+
+/// One member of one communicator: numbers operations, remembers what it called, and makes the
+/// first failure final.
+///
+/// A communicator fails as a whole: after an operation ended in an error its members can no longer
+/// agree which operations happened, so every running and later operation ends with that first
+/// error, here and at all members it reaches.
+struct rank_state {
+  rank self;
+  std::uint32_t size = 1;
+
+  operation_number last_collective{0};
+  std::map<rank, std::uint64_t> sends;     ///< calls of `send` per peer
+  std::map<rank, std::uint64_t> receives;  ///< calls of `receive` per peer
+
+  struct running_operation {
+    std::uint32_t slot = 0;
+    operation_number number;
+    operation_signature signature;
+  };
+  std::vector<running_operation> running;
+
+  /// Signatures of the last collectives, newest last, to compare unmatched transfers with.
+  std::deque<running_operation> history;
+
+  /// Unmatched transfers of operations that we have not called yet.
+  struct early_transfer {
+    rank peer;
+    operation_number operation;
+    operation_signature theirs;
+  };
+  std::vector<early_transfer> early;
+
+  failure sticky;  ///< code ok while the communicator works
+  bool finalizing = false;
+  bool finalized = false;
+};
+
+inline constexpr std::size_t history_operation_count = 256;
+inline constexpr std::size_t early_transfer_count = 64;
+
+/// Total: every event is defined in every state.
+void step(rank_state& state, const rank_event& event, rank_effects& out);
+
+}  // namespace troupe::actors

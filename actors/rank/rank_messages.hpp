@@ -1,0 +1,88 @@
+#pragma once
+
+#include <memory>
+
+#include "actors/caf_compat.hpp"
+#include "actors/collective/collective_messages.hpp"
+#include "actors/ticket.hpp"
+#include "actors/work/work_state.hpp"
+#include "runtime/error.hpp"
+#include "runtime/operation.hpp"
+
+namespace troupe::actors {
+
+/// The trainer called an operation.
+struct operation_requested {
+  std::shared_ptr<work_state> work;
+
+  friend bool operator==(const operation_requested&, const operation_requested&) = default;
+};
+
+/// The collective of `slot` ended; null: well.
+struct collective_ended {
+  operation_slot slot;
+  std::shared_ptr<const failure> why;
+
+  friend bool operator==(const collective_ended&, const collective_ended&) = default;
+};
+
+/// A member (world rank `from`) says that the communicator failed.
+struct failure_noticed {
+  rank from;
+  std::shared_ptr<const failure> why;
+
+  friend bool operator==(const failure_noticed&, const failure_noticed&) = default;
+};
+
+/// A transfer of world rank `peer` waits here and matches nothing.
+struct transfer_unmatched {
+  rank peer;
+  operation_number operation;
+  operation_signature theirs;
+
+  friend bool operator==(const transfer_unmatched&, const transfer_unmatched&) = default;
+};
+
+/// World rank `peer` ended.
+struct peer_ended {
+  rank peer;
+  std::shared_ptr<const failure> why;
+
+  friend bool operator==(const peer_ended&, const peer_ended&) = default;
+};
+
+/// The link to world rank `peer` opened.
+struct peer_connected {
+  rank peer;
+
+  friend bool operator==(const peer_connected&, const peer_connected&) = default;
+};
+
+struct abort_requested {
+  ticket_handle<done_value> answer;
+
+  friend bool operator==(const abort_requested&, const abort_requested&) = default;
+};
+
+struct finalize_requested {
+  ticket_handle<done_value> answer;
+
+  friend bool operator==(const finalize_requested&, const finalize_requested&) = default;
+};
+
+using rank_actor =
+    caf::typed_actor<TROUPE_HANDLES(operation_requested), TROUPE_HANDLES(collective_ended),
+                     TROUPE_HANDLES(failure_noticed), TROUPE_HANDLES(transfer_unmatched),
+                     TROUPE_HANDLES(peer_ended), TROUPE_HANDLES(peer_connected),
+                     TROUPE_HANDLES(abort_requested), TROUPE_HANDLES(finalize_requested)>;
+
+}  // namespace troupe::actors
+
+TROUPE_LOCAL_MESSAGE(troupe::actors::operation_requested)
+TROUPE_LOCAL_MESSAGE(troupe::actors::collective_ended)
+TROUPE_LOCAL_MESSAGE(troupe::actors::failure_noticed)
+TROUPE_LOCAL_MESSAGE(troupe::actors::transfer_unmatched)
+TROUPE_LOCAL_MESSAGE(troupe::actors::peer_ended)
+TROUPE_LOCAL_MESSAGE(troupe::actors::peer_connected)
+TROUPE_LOCAL_MESSAGE(troupe::actors::abort_requested)
+TROUPE_LOCAL_MESSAGE(troupe::actors::finalize_requested)

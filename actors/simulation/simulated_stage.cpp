@@ -1,0 +1,193 @@
+#include "actors/simulation/simulated_stage.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "actors/endpoint/bootstrap_setup.hpp"
+#include "actors/endpoint/endpoint_actor.hpp"
+#include "runtime/assert.hpp"
+
+namespace troupe::actors {
+
+/// A handle's way into a simulated endpoint: time passes only while the handle waits.
+class simulated_stage::door final : public endpoint_door {
+ public:
+  door(simulated_stage& stage, simulated_rank& one) : stage_(stage), rank_(one) {}
+
+  endpoint_actor actor() const override { return rank_.actor; }
+  const config::options& options() const override { return rank_.options; }
+  bool forked() const override { return false; }
+  void drive_until(const std::function<bool()>& done, duration limit) override {
+    stage_.run_until(done, limit);
+  }
+  std::uint32_t next_communicator_id() override { return next_id_; }
+  void raise_next_communicator_id(std::uint32_t above) override {
+    next_id_ = std::max(next_id_, above);
+  }
+
+ private:
+  simulated_stage& stage_;
+  simulated_rank& rank_;
+  std::uint32_t next_id_ = 2;
+};
+
+namespace {
+
+net::fabric_options seeded(net::fabric_options options, std::uint64_t seed) {
+  options.seed = seed;
+  return options;
+}
+
+}  // namespace
+
+simulated_stage::simulated_stage(const stage_options& options)
+    : fabric_(seeded(options.fabric, options.seed)),
+      choices_(random_stream(options.seed).fork(0x57a6e)),
+      in_ready_(options.rank_count, false),
+      deadline_of_(options.rank_count, never) {
+  config_.set("scheduler.policy", caf::atom("testing"));
+  system_ = std::make_unique<caf::actor_system>(config_);
+  coordinator_ = &dynamic_cast<caf::scheduler::test_coordinator&>(system_->scheduler());
+  for (std::uint32_t r = 0; r < options.rank_count; ++r)
+    open(rank{r}, options);
+}
+
+void simulated_stage::open(rank r, const stage_options& options) {
+  auto one = std::make_unique<simulated_rank>(options.options);
+  one->home = std::make_unique<simulated_worker>(*system_, fabric_, r.value);
+  one->home->set_trace(&trace_);
+  one->network = fabric_.make_network(r.value, one->buffers);
+  const endpoint_identity who{r, options.rank_count, net::fabric::address_of(0), 0};
+  one->context = std::make_unique<endpoint_context>(one->options, who, *one->home, one->buffers,
+                                                    *one->network, one->counters);
+  std::array<std::byte, 32> entropy{};
+  auto bits = random_stream(options.seed).fork(r.value + 1);
+  for (auto& byte : entropy)
+    byte = static_cast<std::byte>(bits.next());
+  one->actor = spawn_endpoint(*one->context, make_bootstrap_options(one->options, who, r.value),
+                              entropy);
+  one->way_in = std::make_shared<door>(*this, *one);
+  one->joined = std::make_shared<ticket<communicator_seat>>();
+  ranks_.push_back(std::move(one));
+  touched_.push_back(r.value);
+}
+
+simulated_stage::~simulated_stage() {
+  // Orderly where it can be: every endpoint leaves, then whatever is left of its actors ends.
+  for (auto& one : ranks_)
+    one->world.reset();
+  std::vector<ticket_handle<done_value>> left;
+  for (auto& one : ranks_) {
+    one->home->crashed = false;
+    left.push_back(std::make_shared<ticket<done_value>>());
+    post(nullptr, one->actor, shut_down{left.back()});
+  }
+  run_until(
+      [&] {
+        return std::all_of(left.begin(), left.end(), [](const auto& t) { return t->answered(); });
+      },
+      std::chrono::seconds(10));
+  for (auto& one : ranks_)
+    one->actor = nullptr;
+  while (coordinator_->try_run_once()) {
+  }
+  system_.reset();
+  for (auto& one : ranks_)
+    one->context.reset();
+}
+
+outcome<void> simulated_stage::join_all(duration limit) {
+  for (auto& one : ranks_)
+    post(nullptr, one->actor, join_requested{one->joined});
+  const bool done = run_until(
+      [&] {
+        return std::all_of(ranks_.begin(), ranks_.end(),
+                           [](const auto& one) { return one->joined->answered(); });
+      },
+      limit);
+  if (!done) return fail(errc::timed_out, "not every rank joined within the virtual time limit");
+  for (auto& one : ranks_) {
+    auto& seat = *one->joined->wait(duration::zero());
+    if (!seat) return fail(seat.error());
+    one->world = std::make_unique<communicator_handle>(one->way_in, *seat);
+  }
+  return {};
+}
+
+void simulated_stage::crash(rank r, net::crash_kind how) {
+  fabric_.crash(r.value, how);
+  ranks_[to_index(r)]->home->crashed = true;
+}
+
+bool simulated_stage::run_until(const std::function<bool()>& done, duration limit) {
+  const instant end = saturating_add(now(), limit);
+  while (!done())
+    if (!run_one(end)) return done();
+  return true;
+}
+
+bool simulated_stage::run_one(instant limit) {
+  collect_ready();
+  const auto jobs = coordinator_->jobs.size();
+  const auto choices = jobs + ready_.size();
+  if (choices == 0) return advance(limit);
+  const auto pick = choices_.below(choices);
+  if (pick < jobs) {
+    std::swap(coordinator_->jobs.front(), coordinator_->jobs[pick]);
+    coordinator_->try_run_once();
+    return true;
+  }
+  const auto at = static_cast<std::size_t>(pick - jobs);
+  const auto number = ready_[at];
+  ready_[at] = ready_.back();
+  ready_.pop_back();
+  in_ready_[number] = false;
+  ranks_[number]->home->poll();
+  return true;
+}
+
+void simulated_stage::collect_ready() {
+  auto add = [this](std::uint32_t number) {
+    if (in_ready_[number] || ranks_[number]->home->crashed) return;
+    in_ready_[number] = true;
+    ready_.push_back(number);
+  };
+  std::uint32_t number = 0;
+  while (fabric_.take_ready(number))
+    add(number);
+  while (!deadlines_.empty() && deadlines_.top().first <= now()) {
+    const auto [at, due] = deadlines_.top();
+    deadlines_.pop();
+    if (deadline_of_[due] != at) continue;
+    deadline_of_[due] = never;
+    add(due);
+  }
+}
+
+bool simulated_stage::advance(instant limit) {
+  for (std::uint32_t number = 0; number < ranks_.size(); ++number) {
+    if (!ranks_[number]->home->take_touched()) continue;
+    const auto deadline = std::max(ranks_[number]->home->next_deadline(), now());
+    if (deadline == deadline_of_[number] || deadline == never) continue;
+    deadline_of_[number] = deadline;
+    deadlines_.push({deadline, number});
+  }
+  while (!deadlines_.empty() && deadline_of_[deadlines_.top().second] != deadlines_.top().first)
+    deadlines_.pop();
+  const auto deadline = deadlines_.empty() ? never : deadlines_.top().first;
+  const auto next = std::min(fabric_.next_event(), deadline);
+  if (next > limit || next == never) return false;
+  if (next > now() || fabric_.next_event() <= next) fabric_.run_until(next);
+  return true;
+}
+
+std::uint64_t simulated_stage::messages_total() const {
+  std::uint64_t sum = 0;
+  for (const auto& one : ranks_)
+    sum += one->home->counters().messages_total();
+  return sum;
+}
+
+std::uint64_t simulated_stage::trace_hash() const { return trace_ ^ fabric_.trace_hash(); }
+
+}  // namespace troupe::actors

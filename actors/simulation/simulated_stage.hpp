@@ -1,0 +1,104 @@
+#pragma once
+
+#include <caf/scheduler/test_coordinator.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "actors/communicator/communicator_handle.hpp"
+#include "actors/endpoint/endpoint_context.hpp"
+#include "actors/simulation/simulated_worker.hpp"
+#include "config/options.hpp"
+#include "net/fabric/fabric.hpp"
+#include "runtime/random.hpp"
+
+namespace troupe::actors {
+
+/// How a simulated job is set up.
+struct stage_options {
+  std::uint32_t rank_count = 4;
+  std::uint64_t seed = 1;
+  config::options options;
+  net::fabric_options fabric;  ///< its seed is replaced by `seed`
+};
+
+/// A whole job in one thread under virtual time: the real actors of every rank on a simulated
+/// network. Whatever may happen in any order happens in an order drawn from the seed: which actor
+/// handles its next message, which endpoint is polled. The same options and the same program give
+/// the same `trace_hash()`.
+///
+/// Thread: one.
+class simulated_stage {
+ public:
+  explicit simulated_stage(const stage_options& options);
+  ~simulated_stage();
+  simulated_stage(const simulated_stage&) = delete;
+  simulated_stage& operator=(const simulated_stage&) = delete;
+
+  /// Every rank joins; goes on until all did or `limit` of virtual time passed.
+  /// Errors: the failure of the first rank, by number, that could not join.
+  outcome<void> join_all(duration limit);
+
+  /// The world communicator of a rank that joined.
+  communicator& world(rank r) { return *ranks_[to_index(r)]->world; }
+
+  /// Goes on until `done` or until `limit` of virtual time passed; true if `done`.
+  bool run_until(const std::function<bool()>& done, duration limit);
+
+  /// The rank's process ends without a word.
+  void crash(rank r, net::crash_kind how = net::crash_kind::process);
+
+  net::fabric& wires() { return fabric_; }
+  endpoint_context& context(rank r) { return *ranks_[to_index(r)]->context; }
+  const worker_counters& counters(rank r) const { return ranks_[to_index(r)]->home->counters(); }
+  instant now() const { return fabric_.now(); }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(ranks_.size()); }
+
+  std::uint64_t messages_total() const;
+  std::uint64_t trace_hash() const;
+
+ private:
+  class door;
+
+  struct simulated_rank {
+    explicit simulated_rank(const config::options& all) : options(all), buffers(buffer_capacity) {}
+    static constexpr std::uint32_t buffer_capacity = 1u << 20;
+    config::options options;
+    buffer_table buffers;
+    std::unique_ptr<simulated_worker> home;
+    std::unique_ptr<lane_network> network;
+    operation_counters counters;
+    std::unique_ptr<endpoint_context> context;
+    endpoint_actor actor;
+    std::shared_ptr<door> way_in;
+    ticket_handle<communicator_seat> joined;
+    std::unique_ptr<communicator> world;
+  };
+
+  void open(rank r, const stage_options& options);
+  bool run_one(instant limit);
+  void collect_ready();
+  bool advance(instant limit);
+
+  caf::actor_system_config config_;
+  std::unique_ptr<caf::actor_system> system_;
+  caf::scheduler::test_coordinator* coordinator_ = nullptr;
+  net::fabric fabric_;
+  random_stream choices_;
+  std::uint64_t trace_ = 14695981039346656037ull;
+  std::vector<std::unique_ptr<simulated_rank>> ranks_;
+
+  std::vector<std::uint32_t> ready_;
+  std::vector<bool> in_ready_;
+  using deadline_entry = std::pair<instant, std::uint32_t>;
+  std::priority_queue<deadline_entry, std::vector<deadline_entry>, std::greater<>> deadlines_;
+  std::vector<instant> deadline_of_;
+  std::vector<std::uint32_t> touched_;
+};
+
+}  // namespace troupe::actors

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "runtime/instant.hpp"
+#include "runtime/operation.hpp"
+#include "runtime/strong_types.hpp"
+
+namespace troupe::actors {
+
+/// One call of the trainer, checked, as it goes to the rank actor.
+struct operation_request {
+  operation_signature signature;
+  const void* send = nullptr;
+  void* receive = nullptr;
+  std::uint64_t send_bytes = 0;
+  std::uint64_t receive_bytes = 0;
+  double scalar = 1.0;
+  rank peer = no_rank;  ///< send and receive: the other side
+  duration timeout{};
+  std::optional<troupe::algorithm> algorithm = std::nullopt;
+  bool in_place = false;
+};
+
+}  // namespace troupe::actors

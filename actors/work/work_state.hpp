@@ -1,0 +1,55 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "actors/work/futex_flag.hpp"
+#include "actors/work/operation_request.hpp"
+#include "runtime/work.hpp"
+
+namespace troupe::actors {
+
+/// The work of one operation, shared by the trainer, who waits, and the worker, who ends it. The
+/// last of the two to let go frees it.
+class work_state final : public work {
+ public:
+  work_state(const operation_request& request, std::uint32_t size,
+             std::shared_ptr<std::atomic<std::uint32_t>> outstanding);
+
+  outcome<void> wait(duration limit) override;
+  outcome<void> wait() override;
+  bool test() const override { return done_.is_up(); }
+  failure error() const override;
+  std::vector<rank> contributors() const override;
+  operation_path path() const override;
+  operation_signature signature() const override { return request_.signature; }
+  operation_number number() const override;
+
+  // The worker's side.
+
+  const operation_request& request() const { return request_; }
+  void set_number(operation_number number) { number_.store(number.value); }
+  void set_path(const operation_path& path);
+
+  /// Ends the work; the first call counts. The trainer may free buffers and handle from now on.
+  void finish();
+  void finish(failure why);
+
+ private:
+  bool claim();
+
+  const operation_request request_;
+  const std::uint32_t size_;
+  // Shared with the communicator's handle: counts what was called and is not done (queue bound).
+  std::shared_ptr<std::atomic<std::uint32_t>> outstanding_;
+  std::atomic<std::uint64_t> number_{0};
+  std::atomic<bool> path_known_{false};
+  operation_path path_;
+  std::atomic<bool> claimed_{false};
+  failure failure_;
+  futex_flag done_;
+};
+
+}  // namespace troupe::actors

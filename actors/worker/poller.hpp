@@ -1,0 +1,23 @@
+#pragma once
+
+#include "runtime/instant.hpp"
+
+namespace troupe::actors {
+
+/// Something the worker looks at between two messages, on its own thread: lanes, byte work,
+/// mailboxes of kernels, the clock.
+class poller {
+ public:
+  virtual ~poller() = default;
+
+  /// Does what can be done without blocking, for at most about 100 us. True if anything was done.
+  virtual bool poll(instant now) = 0;
+
+  /// When `poll` must run again though nothing wakes the worker; `never` if there is no such time.
+  virtual instant next_deadline() const = 0;
+
+  /// A descriptor that wakes a parked worker when readable; -1 if there is none.
+  virtual int wait_descriptor() const { return -1; }
+};
+
+}  // namespace troupe::actors

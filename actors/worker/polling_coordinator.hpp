@@ -1,0 +1,102 @@
+#pragma once
+
+#include <caf/detail/thread_safe_actor_clock.hpp>
+#include <caf/execution_unit.hpp>
+#include <caf/resumable.hpp>
+#include <caf/scheduler/abstract_coordinator.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "actors/worker/poller.hpp"
+#include "actors/worker/worker_counters.hpp"
+#include "runtime/instant.hpp"
+
+namespace troupe::actors {
+
+/// How a polling worker waits.
+struct polling_options {
+  duration spin = std::chrono::microseconds(50);    ///< busy polling after the last work
+  duration yield = std::chrono::microseconds(200);  ///< then sched_yield between polls; then park
+  std::string cpus;                                 ///< cpu list; empty: anywhere
+};
+
+/// CAF's side of the polling worker: a scheduler with one thread, on which every actor of its
+/// actor system runs, and between them the pollers. An actor system has one such worker and an
+/// endpoint has one actor system, so an actor cannot leave the thread of its endpoint.
+///
+/// A worker with nothing to do spins, then yields, then parks in poll(2) on its wake descriptor and
+/// those of its pollers, at most until the earliest deadline.
+///
+/// Cost: a send on the worker's own thread takes no lock; from another thread a spin lock held for
+/// one push, and a write(2) if the worker is parked.
+class polling_coordinator : public caf::scheduler::abstract_coordinator {
+ public:
+  explicit polling_coordinator(caf::actor_system& system);
+  ~polling_coordinator() override;
+
+  /// For `actor_system_config::load`.
+  static caf::actor_system::module* make(caf::actor_system& system, caf::detail::type_list<>);
+
+  /// Takes effect before the next wait. Any thread; call once, before actors are spawned.
+  void configure(const polling_options& options);
+
+  instant now() const;
+  caf::execution_unit* unit() { return &unit_; }
+  void add(poller& p);
+  void remove(poller& p);
+  void wake();
+  void set_counters(worker_counters* counters) { counters_.store(counters); }
+  bool on_worker_thread() const { return std::this_thread::get_id() == thread_id_.load(); }
+
+  caf::actor_clock& clock() noexcept override { return clock_; }
+  bool detaches_utility_actors() const override { return false; }
+
+ protected:
+  void start() override;
+  void stop() override;
+  void enqueue(caf::resumable* job) override;
+
+ private:
+  struct local_unit : caf::execution_unit {
+    explicit local_unit(caf::actor_system* system) : caf::execution_unit(system) {}
+    void exec_later(caf::resumable* job) override;
+    std::deque<caf::resumable*> jobs;
+    polling_coordinator* owner = nullptr;
+  };
+
+  void run();
+  bool run_pollers(instant at);
+  bool take_inbox();
+  bool run_jobs();
+  void wait(instant idle_since, instant at);
+  void park();
+  instant earliest_deadline() const;
+  void drop_jobs();
+
+  local_unit unit_;
+  std::vector<poller*> pollers_;
+  std::size_t poller_index_ = 0;
+
+  std::atomic_flag inbox_lock_ = ATOMIC_FLAG_INIT;
+  std::vector<caf::resumable*> inbox_;
+  std::vector<caf::resumable*> batch_;
+  std::atomic<bool> inbox_filled_{false};
+  std::atomic<bool> parked_{false};
+  std::atomic<bool> stopping_{false};
+
+  std::atomic<std::int64_t> spin_ns_;
+  std::atomic<std::int64_t> yield_ns_;
+  std::atomic<worker_counters*> counters_{nullptr};
+  int wake_descriptor_ = -1;
+  std::atomic<std::thread::id> thread_id_{};
+  std::thread thread_;
+  // CAF wants a clock; nothing of Troupe uses CAF's timers, so its dispatch thread is not started.
+  caf::detail::thread_safe_actor_clock clock_;
+};
+
+}  // namespace troupe::actors
