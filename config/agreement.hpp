@@ -22,8 +22,8 @@ struct agreed_option {
 /// among them: the handshake proves it and nothing may send it.
 std::vector<agreed_option> must_agree_options(const options& values);
 
-/// Differs if any of them differs. The value is on the wire: FNV-1a, 64 bit, over
-/// "name=value\n" of each.
+/// One number for the whole list, for logs and dumps: two ranks with different numbers differ in an
+/// option that must agree. FNV-1a, 64 bit, over "name=value\n" of each.
 std::uint64_t must_agree_hash(const options& values);
 
 /// Two ranks' values of one option; a missing one (another version) is empty.

@@ -43,9 +43,9 @@ struct launch_environment {
 
 /// What the caller knows better than any launcher.
 struct launch_overrides {
-  std::optional<std::uint32_t> rank;
-  std::optional<std::uint32_t> world_size;
-  std::optional<std::string> rendezvous;  ///< "host:port"; also `bootstrap.rendezvous`
+  std::optional<std::uint32_t> rank{};
+  std::optional<std::uint32_t> world_size{};
+  std::optional<std::string> rendezvous{};  ///< "host:port"; also `bootstrap.rendezvous`
 };
 
 /// Finds rank, world size and rendezvous: overrides first, then torchrun's variables (RANK,

@@ -30,11 +30,11 @@ inline constexpr std::string_view log_variable = "TROUPE_LOG";
 /// Where options come from. Code goes before environment, environment before file, file before
 /// default; an error in any of them is an error, also where another goes before it.
 struct load_request {
-  std::string config_file;  ///< path of a TOML file; empty: TROUPE_CONFIG, or none
+  std::string config_file{};  ///< path of a TOML file; empty: TROUPE_CONFIG, or none
   /// By full name: {"transport.segment_bytes", "256KiB"}; text without quotes. The last of two
   /// settings of one option holds.
-  std::vector<std::pair<std::string, std::string>> settings;
-  std::optional<environment_variables> environment;  ///< unset: the process's
+  std::vector<std::pair<std::string, std::string>> settings{};
+  std::optional<environment_variables> environment{};  ///< unset: the process's
 };
 
 /// Who set a value.
