@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "docs/examples/character_model.hpp"
+#include "docs/examples/text_corpus.hpp"
+
+namespace examples {
+
+struct sample_options {
+  std::size_t length = 320;
+  double temperature = 0.6;  ///< below 1: prefer what is probable
+  std::uint64_t seed = 0;
+};
+
+/// Text that the model writes, one character after the other, going on from the beginning of the
+/// corpus.
+std::string sample_text(const character_model& model, const text_corpus& corpus,
+                        std::span<const std::span<const float>> parameters,
+                        const sample_options& options);
+
+}  // namespace examples
