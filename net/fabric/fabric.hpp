@@ -39,8 +39,7 @@ class fabric {
   /// The address that the network of `endpoint` reports.
   static lane_address address_of(std::uint32_t endpoint);
 
-  // -- time
-  // -----------------------------------------------------------------------------------------
+  // -- time ---------------------------------------------------------------------------------------
 
   instant now() const;
 
@@ -58,8 +57,7 @@ class fabric {
   /// returns nothing.
   bool take_ready(std::uint32_t& endpoint);
 
-  // -- faults
-  // ---------------------------------------------------------------------------------------
+  // -- faults -------------------------------------------------------------------------------------
 
   /// Random faults of all frames whose pair has none of its own.
   void set_faults(const fabric_faults& faults);
@@ -95,8 +93,7 @@ class fabric {
   void refuse_dials(std::uint32_t endpoint);
   void admit_dials(std::uint32_t endpoint);
 
-  // -- what happened
-  // --------------------------------------------------------------------------------
+  // -- what happened ------------------------------------------------------------------------------
 
   fabric_counters totals() const;
   fabric_counters counters(std::uint32_t endpoint) const;

@@ -7,8 +7,7 @@
 
 namespace troupe::net::detail {
 
-// -- lanes that end
-// ---------------------------------------------------------------------------------
+// -- lanes that end -------------------------------------------------------------------------------
 
 // What the wire has of the lane still arrives, the rest is forgotten, then the peer hears the end.
 void fabric_world::send_end(std::uint32_t half, error cause) {
@@ -127,8 +126,7 @@ void fabric_world::on_give_up(std::uint32_t half) {
   drop_all(at(half).out);
 }
 
-// -- endpoints that end
-// -----------------------------------------------------------------------------
+// -- endpoints that end ---------------------------------------------------------------------------
 
 void fabric_world::crash(std::uint32_t endpoint, crash_kind how) {
   auto& entry = endpoint_at(endpoint);
@@ -169,8 +167,7 @@ void fabric_world::resume(std::uint32_t endpoint) {
   if (entry.ready) ready_.push_back(endpoint);
 }
 
-// -- who hears whom
-// ---------------------------------------------------------------------------------
+// -- who hears whom -------------------------------------------------------------------------------
 
 bool fabric_world::hears(std::uint32_t from, std::uint32_t to) const {
   if (groups_differ_ && endpoints_[from].group != endpoints_[to].group) return false;
@@ -213,8 +210,7 @@ void fabric_world::on_hearing_changed() {
   });
 }
 
-// -- faults
-// -----------------------------------------------------------------------------------------
+// -- faults ---------------------------------------------------------------------------------------
 
 std::uint16_t fabric_world::rule_of(std::uint32_t from, std::uint32_t to) const {
   for (std::size_t i = 1; i < rules_.size(); ++i)

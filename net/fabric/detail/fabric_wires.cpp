@@ -32,8 +32,7 @@ constexpr duration time_on_port(std::uint64_t bytes, std::uint64_t bytes_per_sec
 
 }  // namespace
 
-// -- sending
-// ----------------------------------------------------------------------------------------
+// -- sending --------------------------------------------------------------------------------------
 
 post_status fabric_world::post_write(std::uint32_t half, const lane_write& write) {
   auto& sender = at(half);
@@ -161,8 +160,7 @@ void fabric_world::complete(std::uint32_t half, std::uint32_t write) {
   make_ready(half);
 }
 
-// -- arriving
-// ---------------------------------------------------------------------------------------
+// -- arriving -------------------------------------------------------------------------------------
 
 void fabric_world::on_arrival(std::uint32_t half) {
   auto& sender = at(half);
@@ -280,8 +278,7 @@ void fabric_world::flip_bit(std::byte* bytes, std::uint64_t count) {
   bytes[bit / 8] ^= std::byte{1} << static_cast<int>(bit % 8);
 }
 
-// -- polling
-// ----------------------------------------------------------------------------------------
+// -- polling --------------------------------------------------------------------------------------
 
 std::size_t fabric_world::poll_lane(std::uint32_t half, std::span<lane_event> out) {
   auto& entry = at(half);

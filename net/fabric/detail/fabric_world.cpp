@@ -26,8 +26,7 @@ fabric_world::fabric_world(const fabric_options& options)
   rules_.push_back({});
 }
 
-// -- time
-// -------------------------------------------------------------------------------------------
+// -- time -----------------------------------------------------------------------------------------
 
 bool fabric_world::is_stale(const planned_event& event) const {
   switch (static_cast<event_kind>(event.what)) {
@@ -87,8 +86,7 @@ duration fabric_world::wire_delay() {
   return options_.latency + duration(static_cast<duration::rep>(extra));
 }
 
-// -- frames
-// -----------------------------------------------------------------------------------------
+// -- frames ---------------------------------------------------------------------------------------
 
 std::uint32_t fabric_world::take_frame() {
   if (free_frames_ == no_index) {
@@ -127,8 +125,7 @@ void fabric_world::drop_all(frame_list& list) {
     free_frame(pop(list));
 }
 
-// -- ready lanes and endpoints
-// ----------------------------------------------------------------------
+// -- ready lanes and endpoints --------------------------------------------------------------------
 
 void fabric_world::make_ready(std::uint32_t half) {
   auto& entry = at(half);
@@ -173,8 +170,7 @@ bool fabric_world::take_ready(std::uint32_t& endpoint) {
   return true;
 }
 
-// -- networks
-// ---------------------------------------------------------------------------------------
+// -- networks -------------------------------------------------------------------------------------
 
 fabric_endpoint& fabric_world::endpoint_at(std::uint32_t endpoint) {
   // Chosen: ten times the largest job of the design; a larger number is a broken address.
@@ -238,8 +234,7 @@ instant fabric_world::next_deadline(std::uint32_t endpoint) const {
   return next;
 }
 
-// -- what happened
-// ----------------------------------------------------------------------------------
+// -- what happened --------------------------------------------------------------------------------
 
 fabric_counters fabric_world::counters(std::uint32_t endpoint) const {
   return endpoint < endpoints_.size() ? endpoints_[endpoint].counters : fabric_counters{};
