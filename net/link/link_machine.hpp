@@ -52,7 +52,7 @@ struct write_finished {
 };
 
 /// The owner wants `source` to arrive in the peer's accept of the same id. Ends in one
-/// `report_put` with the same token.
+/// `report_put` with the same token, or in one `release_source` if it was cancelled before.
 struct put_requested {
   transfer_id id;
   operation_signature signature;
@@ -70,21 +70,31 @@ struct accept_requested {
   std::uint64_t token = 0;
 };
 
-/// The operation ended early: its transfers end without reports, their keys are withdrawn, and
-/// what still arrives for it is dropped.
+/// The operation ended early: its transfers end without reports, their keys are withdrawn, what
+/// still arrives for it is dropped, and the peer is told. Each of its puts ends in one
+/// `release_source` instead: until then a lane may still read the source.
 struct operation_cancelled {
   communicator_id communicator;
   troupe::epoch epoch;
   operation_number operation;
 };
 
-/// Everything of `communicator` below `epoch` is dropped from now on, and counted.
+/// The owner knows that the peer is gone or cannot be reached (its process ended, no connection
+/// before the deadline): every transfer ends in a report with `cause`, then `report_lost`. Also
+/// with no lane open yet.
+struct link_abandoned {
+  error cause{};
+};
+
+/// Everything of `communicator` below `epoch` is dropped from now on, and counted. Its transfers
+/// end as those of a cancelled operation.
 struct epoch_advanced {
   communicator_id communicator;
   troupe::epoch epoch;
 };
 
-/// The owner has up to `notice_bytes_max` bytes for the peer's owner, in order and once.
+/// The owner has up to `notice_bytes_max` bytes for the peer's owner, in order and once. The owner
+/// asks `notice_room` before.
 struct notice_requested {
   std::span<const std::byte> bytes{};
 };
@@ -110,9 +120,9 @@ struct link_resumed {};
 
 using link_event =
     std::variant<lane_opened, lane_failed, message_received, write_received, write_finished,
-                 put_requested, accept_requested, operation_cancelled, epoch_advanced,
-                 notice_requested, budget_granted, link_timer_fired, unmatched_requested,
-                 link_resumed>;
+                 put_requested, accept_requested, operation_cancelled, link_abandoned,
+                 epoch_advanced, notice_requested, budget_granted, link_timer_fired,
+                 unmatched_requested, link_resumed>;
 
 // -- effects: what to do --------------------------------------------------------------------------
 
@@ -161,8 +171,13 @@ struct unpark_eager {
   buffer_view target;
 };
 
-/// The peer has everything of the put: its source is free. `failed.code` is ok, or mismatch with
-/// the signature the peer has for this operation.
+/// The peer has everything of the put (an eager one: we have a copy): its source is free.
+/// `failed.code` is ok or
+///   mismatch      the peer has another operation or size under this id: `theirs` is its signature
+///   aborted       the peer's operation ended early
+///   peer_lost     the link is gone (or the cause that `report_lost` names)
+///   queue_full    more than `transfer_count_max` transfers are pending; nothing was started
+///   bad_argument  a transfer with this id is pending already, or needs a key and has none
 struct report_put {
   std::uint64_t token = 0;
   error failed{};
@@ -176,7 +191,19 @@ struct report_accept {
   operation_signature theirs{};
 };
 
-/// Withdraw this exposure.
+/// No lane reads the source of the cancelled put with this token any more.
+struct release_source {
+  std::uint64_t token = 0;
+};
+
+/// The peer has another operation or size under this id than the eager put that was reported done
+/// before. The operation may have ended here already.
+struct report_refused {
+  transfer_id id;
+  operation_signature theirs{};
+};
+
+/// Withdraw this exposure. Comes before the report of its accept.
 struct withdraw_key {
   std::uint64_t key = 0;
 };
@@ -211,7 +238,8 @@ struct arm_link_timer {
   std::uint64_t generation = 0;
 };
 
-/// Close this lane: the machine gave it up, or the peer did.
+/// Close this lane: it failed, the machine gave it up, or the peer closed its end. No event of it
+/// follows, not even one that the driver holds already.
 struct close_lane {
   std::uint8_t lane = 0;
 };
@@ -227,9 +255,9 @@ struct resume_soon {};
 
 using link_effect =
     std::variant<post_segment, post_control, stage_eager, drain_eager, park_eager, unpark_eager,
-                 report_put, report_accept, withdraw_key, report_unmatched, deliver_notice,
-                 request_budget, return_budget, arm_link_timer, close_lane, report_lost,
-                 resume_soon>;
+                 report_put, report_accept, release_source, report_refused, withdraw_key,
+                 report_unmatched, deliver_notice, request_budget, return_budget, arm_link_timer,
+                 close_lane, report_lost, resume_soon>;
 
 using link_effects = inline_list<link_effect, link_effects_max>;
 
@@ -244,5 +272,8 @@ void step(link_state& state, const link_event& event, instant now, link_effects&
 
 /// True if a transfer of `bytes` needs an exposure of its target (it is not eager).
 bool needs_key(const link_state& state, std::uint64_t bytes);
+
+/// Notices that can be requested now.
+std::uint32_t notice_room(const link_state& state);
 
 }  // namespace troupe::net

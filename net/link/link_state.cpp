@@ -1,0 +1,43 @@
+#include "net/link/link_state.hpp"
+
+#include "runtime/assert.hpp"
+
+namespace troupe::net {
+
+namespace {
+
+// Control numbers have 32 bits; they begin as far from their wrap as the writes from theirs.
+constexpr std::uint32_t first_control_number(sequence first) {
+  return first.value > sequence_mask / 2 ? first.value | ~sequence_mask : first.value;
+}
+
+// Ours; those the peer announced; and its eager messages, parked or in slots, whose announcements
+// may be on their way as well.
+std::uint32_t table_capacity(const link_options& o) {
+  return 2 * o.transfer_count_max + 2 * o.eager_slot_count + parking_place_count(o);
+}
+
+const link_options& checked(const link_options& options) {
+  TROUPE_ASSERT(check(options).has_value());
+  return options;
+}
+
+}  // namespace
+
+link_state::link_state(const link_options& o)
+    : options(checked(o)),
+      control(control_limit(o.lane_depth), first_control_number(o.first_sequence)),
+      sending(o.window_segment_count, o.first_sequence),
+      receiving(o.window_segment_count, o.first_sequence),
+      transfers(table_capacity(o), o.transfer_count_max),
+      eager_in(o.eager_slot_count, granted_slot_count(o)),
+      parking(parking_place_count(o)),
+      slot_transfers(o.eager_slot_count, no_index) {
+  lanes.count = static_cast<std::uint8_t>(o.data_lane_count + 1);
+  eager_out.credit_count = o.eager_slot_count - granted_slot_count(o);
+  acks.told_control = control.expected();
+  acks.told_data = o.first_sequence;
+  notices.entries.resize(o.notice_count_max);
+}
+
+}  // namespace troupe::net
