@@ -57,7 +57,7 @@ VENDORS = [
     (r"toml", "the TOML parser", ("config/",)),
     (r"CLI/", "CLI11", ("runtime/cli/",)),
     (r"(nanobind|pybind11)/", "Python bindings", ("runtime/python/",)),
-    (r"boost/", "Boost", ("tests/",)),
+    (r"boost/", "Boost", ("tests/", "docs/examples/")),
 ]
 
 
@@ -94,11 +94,11 @@ def is_pure(file):
 
 
 IMPURE_HEADERS = {"thread", "mutex", "shared_mutex", "condition_variable", "future", "atomic",
-                  "random", "iostream", "fstream", "cstdio", "stdio.h", "ctime", "time.h",
+                  "random", "iostream", "fstream", "ctime", "time.h",
                   "filesystem", "semaphore", "stop_token", "unistd.h", "pthread.h"}
 IMPURE_WORDS = re.compile(
     r"\b(\w*_clock\s*::\s*now|clock_gettime|gettimeofday|s?rand(?=\s*\()|random_device"
-    r"|std::(cout|cerr)|printf|this_thread|unordered_(map|set)|getenv)\b")
+    r"|std::(cout|cerr)|(f(printf|puts|open|write)|printf|puts)(?=\s*\()|this_thread|unordered_(map|set)|getenv)\b")
 
 
 def pure_cores(tree):
