@@ -98,7 +98,8 @@ IMPURE_HEADERS = {"thread", "mutex", "shared_mutex", "condition_variable", "futu
                   "filesystem", "semaphore", "stop_token", "unistd.h", "pthread.h"}
 IMPURE_WORDS = re.compile(
     r"\b(\w*_clock\s*::\s*now|clock_gettime|gettimeofday|s?rand(?=\s*\()|random_device"
-    r"|std::(cout|cerr)|(f(printf|puts|open|write)|printf|puts)(?=\s*\()|this_thread|unordered_(map|set)|getenv)\b")
+    r"|std::(cout|cerr)|(f(printf|puts|open|write)|printf|puts)(?=\s*\()|this_thread"
+    r"|unordered_(map|set)|getenv)\b")
 
 
 def pure_cores(tree):
