@@ -74,13 +74,15 @@ class Checker:
         names = {os.path.basename(entry): os.path.join(directory, entry)
                  for directory in (os.path.join(self.build, "tests", "bin"), self.bin)
                  for entry in os.listdir(directory)}
+        environment = dict(os.environ, PATH=f"{self.bin}:{os.environ['PATH']}")
+        while re.match(r"\w+=", words[0]):
+            environment.update([words.pop(0).split("=", 1)])
         line = " ".join(shlex.quote(word) for word in words)
         for pattern, small in SMALLER:
             line = re.sub(pattern, small, line)
         replaced = [names.get(os.path.basename(word), word) for word in shlex.split(line)]
         if not os.path.isabs(replaced[0]):
             return f"the build has no program {words[0]}"
-        environment = dict(os.environ, PATH=f"{self.bin}:{os.environ['PATH']}")
         with tempfile.TemporaryDirectory() as empty:
             os.symlink(os.path.join(self.root, "tests"), os.path.join(empty, "tests"))
             run = subprocess.run(replaced, cwd=empty, env=environment, text=True, check=False,
@@ -100,7 +102,7 @@ class Checker:
 
 HOW = [(r"\./dev\b", Checker.dev), (r"(cmake|ctest)\b", Checker.cmake),
        (r"build/fuzz/", Checker.fuzzer),
-       (r"(build/\w+/(tests/)?bin/\S+|troupe)\b", Checker.program),
+       (r"(\w+=\S+ )*(build/\w+/(tests/)?bin/\S+|troupe)\b", Checker.program),
        (r"(apt-get|git config|python3 tests/lint)\b", Checker.nothing)]
 
 
