@@ -5,13 +5,6 @@
 
 namespace examples {
 
-namespace {
-
-/// Nothing is outstanding when the groups are left; only a broken peer takes this long.
-constexpr troupe::duration longest_good_bye = std::chrono::seconds(10);
-
-}  // namespace
-
 using troupe::outcome;
 using troupe::work_handle;
 
@@ -19,15 +12,15 @@ outcome<std::unique_ptr<sharded_trainer>> sharded_trainer::create(
     troupe::communicator& world, const character_model& model,
     const sharded_trainer_options& options) {
   std::unique_ptr<sharded_trainer> trainer(new sharded_trainer(world, model, options));
-  if (auto formed = trainer->form_groups(); !formed) return troupe::fail(formed.error());
+  if (auto formed = trainer->form_groups(world); !formed) return troupe::fail(formed.error());
   return trainer;
 }
 
-sharded_trainer::sharded_trainer(troupe::communicator& world, const character_model& model,
+sharded_trainer::sharded_trainer(const troupe::communicator& world, const character_model& model,
                                  const sharded_trainer_options& options)
-    : world_(&world),
-      model_(&model),
-      options_(options),
+    : options_(options),
+      rank_(world.rank().value),
+      rank_count_(world.size()),
       group_size_(world.size() / options.group_count),
       pass_(model, options.row_count),
       losses_(world.size()) {
@@ -45,40 +38,33 @@ sharded_trainer::sharded_trainer(troupe::communicator& world, const character_mo
 }
 
 /// Ranks 0 1 | 2 3 in groups of two: the groups are {0,1} and {2,3}, across are {0,2} and {1,3}.
-outcome<void> sharded_trainer::form_groups() {
-  const auto me = static_cast<std::int32_t>(world_->rank().value);
-  const auto group_size = static_cast<std::int32_t>(group_size_);
-  const std::int32_t group = me / group_size;
-  const std::int32_t place = me % group_size;
-  const auto split = [this, me](std::int32_t colour,
-                                std::unique_ptr<troupe::communicator>& into) -> outcome<void> {
-    auto part = world_->split({.colour = colour, .key = me});
+outcome<void> sharded_trainer::form_groups(troupe::communicator& world) {
+  const auto split = [&world](std::uint32_t colour,
+                              std::unique_ptr<troupe::communicator>& into) -> outcome<void> {
+    auto part = world.split({.colour = static_cast<std::int32_t>(colour),
+                             .key = static_cast<std::int32_t>(world.rank().value)});
     if (!part) return troupe::fail(part.error());
     into = std::move(*part);
     return {};
   };
+  const std::uint32_t group = rank_ / group_size_;
+  const std::uint32_t place = rank_ % group_size_;
   if (auto done = split(group, in_group_); !done) return done;
   if (auto done = split(place, across_); !done) return done;
-  return split(group, gathering_);
+  if (auto done = split(group, gathering_); !done) return done;
+  return split(0, everyone_);
 }
 
 outcome<double> sharded_trainer::step(const text_batch& batch, double learning_rate) {
   timeline_.begin_step();
   pass_.begin(batch.inputs, batch.targets);
   if (auto done = forward(); !done) return troupe::fail(done.error());
-
-  // The loss of every rank, added up in the order of ranks: the same bits everywhere.
-  losses_[world_->rank().value] = pass_.loss();
-  auto losses = world_->all_gather({.send = &losses_[world_->rank().value],
-                                    .receive = losses_.data(),
-                                    .count = 1,
-                                    .type = troupe::data_type::float64});
-  if (!losses) return troupe::fail(losses.error());
-
+  if (auto done = start_loss_exchange(); !done) return troupe::fail(done.error());
   if (auto done = backward(learning_rate); !done) return troupe::fail(done.error());
-  if (auto done = wait(*losses, 0); !done) return troupe::fail(done.error());
+  if (auto done = wait(losses_known_, 0); !done) return troupe::fail(done.error());
   timeline_.end_step();
-  return std::accumulate(losses_.begin(), losses_.end(), 0.0) / static_cast<double>(losses_.size());
+  // Added up in the order of ranks: the same bits everywhere.
+  return std::accumulate(losses_.begin(), losses_.end(), 0.0) / static_cast<double>(rank_count_);
 }
 
 outcome<void> sharded_trainer::finish() {
@@ -86,7 +72,8 @@ outcome<void> sharded_trainer::finish() {
     if (auto done = wait(buckets_[i].gathered, i); !done) return done;
   }
   timeline_.settle_previous_step();
-  for (troupe::communicator* group : {in_group_.get(), across_.get(), gathering_.get()}) {
+  for (troupe::communicator* group :
+       {in_group_.get(), across_.get(), gathering_.get(), everyone_.get()}) {
     if (auto left = group->finalize(longest_good_bye); !left) return left;
   }
   return {};
@@ -99,6 +86,20 @@ outcome<void> sharded_trainer::forward() {
     pass_.forward(i, parameters(i));
   }
   timeline_.settle_previous_step();
+  return {};
+}
+
+outcome<void> sharded_trainer::start_loss_exchange() {
+  {
+    const step_timeline::scope measured(timeline_, activity::forward, buckets_.size() - 1);
+    losses_[rank_] = pass_.loss();
+  }
+  auto work = everyone_->all_gather({.send = &losses_[rank_],
+                                     .receive = losses_.data(),
+                                     .count = 1,
+                                     .type = troupe::data_type::float64});
+  if (!work) return troupe::fail(work.error());
+  losses_known_ = std::move(*work);
   return {};
 }
 
@@ -173,9 +174,9 @@ outcome<void> sharded_trainer::step_and_gather(std::size_t index, double learnin
   const std::span<float> shard = own_shard(b.parameters);
   {
     const step_timeline::scope measured(timeline_, activity::optimizer, index);
-    b.optimizer.step(shard, own_shard(b.gradients),
-                     {.learning_rate = learning_rate,
-                      .gradient_scale = 1.0f / static_cast<float>(world_->size())});
+    b.optimizer.step(
+        shard, own_shard(b.gradients),
+        {.learning_rate = learning_rate, .gradient_scale = 1.0f / static_cast<float>(rank_count_)});
   }
   auto work = gathering_->all_gather(
       {.send = shard.data(), .receive = b.parameters.data(), .count = b.shard_count});
@@ -193,7 +194,7 @@ outcome<void> sharded_trainer::wait(const work_handle& work, std::size_t index) 
 
 std::span<float> sharded_trainer::own_shard(std::vector<float>& values) const {
   const std::size_t shard_count = values.size() / group_size_;
-  return std::span(values).subspan(to_index(in_group_->rank()) * shard_count, shard_count);
+  return std::span(values).subspan(rank_ % group_size_ * shard_count, shard_count);
 }
 
 std::span<const float> sharded_trainer::parameters(std::size_t index) const {

@@ -14,6 +14,9 @@
 
 namespace examples {
 
+/// Nothing is outstanding when a job says good-bye; only a broken peer takes this long.
+inline constexpr troupe::duration longest_good_bye = std::chrono::seconds(10);
+
 struct sharded_trainer_options {
   std::uint32_t group_count = 1;  ///< replica groups; divides the size of the world
   std::size_t row_count = 0;      ///< rows of the global batch that this rank computes
@@ -40,7 +43,7 @@ struct sharded_trainer_options {
 /// Thread: one at a time.
 class sharded_trainer {
  public:
-  /// Collective. `world` and `model` outlive the trainer.
+  /// Collective. `model` outlives the trainer.
   static troupe::outcome<std::unique_ptr<sharded_trainer>> create(
       troupe::communicator& world, const character_model& model,
       const sharded_trainer_options& options);
@@ -69,9 +72,10 @@ class sharded_trainer {
     troupe::work_handle gathered = {};  ///< its all_gather
   };
 
-  sharded_trainer(troupe::communicator& world, const character_model& model,
+  sharded_trainer(const troupe::communicator& world, const character_model& model,
                   const sharded_trainer_options& options);
-  troupe::outcome<void> form_groups();
+  troupe::outcome<void> form_groups(troupe::communicator& world);
+  troupe::outcome<void> start_loss_exchange();
 
   troupe::outcome<void> forward();
   troupe::outcome<void> backward(double learning_rate);
@@ -85,14 +89,10 @@ class sharded_trainer {
   troupe::outcome<void> wait(const troupe::work_handle& work, std::size_t index);
   std::span<float> own_shard(std::vector<float>& values) const;
 
-  troupe::communicator* world_;
-  const character_model* model_;
   sharded_trainer_options options_;
+  std::uint32_t rank_;
+  std::uint32_t rank_count_;
   std::uint32_t group_size_;
-
-  std::unique_ptr<troupe::communicator> in_group_;
-  std::unique_ptr<troupe::communicator> across_;
-  std::unique_ptr<troupe::communicator> gathering_;
 
   model_pass pass_;
   std::vector<bucket> buckets_;
@@ -101,7 +101,14 @@ class sharded_trainer {
   std::size_t next_in_group_ = 0;  ///< buckets from here on have started their reduce_scatter,
   std::size_t next_across_ = 0;    ///< from here on their all_reduce,
   std::size_t next_to_step_ = 0;   ///< from here on their optimizer step and all_gather
+  troupe::work_handle losses_known_;
   step_timeline timeline_;
+
+  /// Declared last, so that they go first: memory belongs to running operations until then.
+  std::unique_ptr<troupe::communicator> in_group_;
+  std::unique_ptr<troupe::communicator> across_;
+  std::unique_ptr<troupe::communicator> gathering_;
+  std::unique_ptr<troupe::communicator> everyone_;
 };
 
 }  // namespace examples

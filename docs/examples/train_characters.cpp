@@ -1,10 +1,13 @@
 // The worked example of Troupe: trains a small language model on all ranks of a job, and shows
 // that the result is that of one process. Start reading here, then sharded_trainer.hpp.
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,15 +83,24 @@ void print_headline(const training& what, const job_shape& job) {
       what.model.bucket_count(), what.corpus.size());
 }
 
-attempt<void> write_csv(const std::string& path, const std::vector<double>& losses) {
-  if (path.empty()) return {};
-  std::ofstream file(path);
+/// The file for the loss curve, opened before the training so that a wrong path costs no time.
+/// Not open: none is wanted.
+attempt<std::ofstream> open_csv(const std::string& path) {
+  std::ofstream file;
+  if (path.empty()) return file;
+  file.open(path);
+  if (!file) return misuse("cannot write the loss curve to " + path);
+  return file;
+}
+
+attempt<void> write_csv(std::ofstream& file, const std::vector<double>& losses) {
+  if (!file.is_open()) return {};
   file.precision(17);
   file << "step,loss\n";
   for (std::size_t step = 0; step < losses.size(); ++step)
     file << step + 1 << ',' << losses[step] << '\n';
   file.close();
-  if (!file) return misuse("cannot write the loss curve to " + path);
+  if (!file) return misuse("writing the loss curve failed; is the disk full?");
   return {};
 }
 
@@ -105,7 +117,7 @@ std::vector<double> train_alone(const training& what, const job_shape& job) {
     for (std::size_t rank = 0; rank < job.ranks; ++rank)
       batches[rank] = what.corpus.draw(what.rows_of(step, rank, job));
     losses.push_back(trainer.step(batches, what.schedule.rate(step)));
-    progress.show(step, losses.back(), seconds{});
+    progress.show(step, losses.back(), std::nullopt);
   }
   return losses;
 }
@@ -191,24 +203,27 @@ exit_code report(const training& what, const job_shape& job, const sharded_train
 attempt<exit_code> run_job(const training& what) {
   auto world = troupe::join();
   if (!world) return failed(world.error());
+  const std::size_t rank = (*world)->rank().value;
   const auto job = shape_job(what.options, (*world)->size());
   if (!job) return misuse(job.error());
+  auto csv = open_csv(rank == 0 ? what.options.csv : "");
+  if (!csv) return tl::unexpected(csv.error());
   if (auto equal = check_agreement(**world, what, *job); !equal)
     return tl::unexpected(equal.error());
+
   auto trainer = sharded_trainer::create(**world, what.model,
                                          {.group_count = job->groups,
                                           .row_count = job->rows_per_rank,
                                           .seed = what.options.seed,
                                           .skip_all_reduce = what.options.break_sync});
   if (!trainer) return failed(trainer.error());
-
-  const std::size_t rank = (*world)->rank().value;
   if (rank == 0) print_headline(what, *job);
   const auto result = train_together(**trainer, what, *job, rank);
   if (!result) return tl::unexpected(result.error());
-  if (auto left = (*world)->finalize(std::chrono::seconds(10)); !left) return failed(left.error());
+  if (auto left = (*world)->finalize(longest_good_bye); !left) return failed(left.error());
+
   if (rank != 0) return agreed;
-  if (auto written = write_csv(what.options.csv, result->losses); !written)
+  if (auto written = write_csv(*csv, result->losses); !written)
     return tl::unexpected(written.error());
   return report(what, *job, **trainer, *result);
 }
@@ -216,10 +231,11 @@ attempt<exit_code> run_job(const training& what) {
 attempt<exit_code> run_single(const training& what) {
   const auto job = shape_job(what.options, what.options.ranks);
   if (!job) return misuse(job.error());
+  auto csv = open_csv(what.options.csv);
+  if (!csv) return tl::unexpected(csv.error());
   print_headline(what, *job);
   const std::vector<double> losses = train_alone(what, *job);
-  if (auto written = write_csv(what.options.csv, losses); !written)
-    return tl::unexpected(written.error());
+  if (auto written = write_csv(*csv, losses); !written) return tl::unexpected(written.error());
   return agreed;
 }
 

@@ -37,13 +37,13 @@ constexpr std::array number_flags{
     number_flag{"--width", &train_options::width, 1, 4096, "width of the model"},
     number_flag{"--seed", &train_options::seed, 0, SIZE_MAX, "of parameters and batches"},
     number_flag{"--groups", &train_options::groups, 1, 1 << 20,
-                "replica groups (default: 2 from four ranks on)"},
+                "replica groups (default 2 if at least 4 ranks)"},
     number_flag{"--ranks", &train_options::ranks, 1, 1 << 20,
                 "with --single: ranks of the job to imitate"},
 };
 
 constexpr std::array text_flags{
-    text_flag{"--data", &train_options::data, "text to learn (default: the installed licences)"},
+    text_flag{"--data", &train_options::data, "text to learn (default the installed licences)"},
     text_flag{"--csv", &train_options::csv, "file to write the loss curve to"},
 };
 
@@ -143,16 +143,21 @@ std::string usage() {
       "(hybrid sharded data parallel), and compares with the same training in one process.\n\n"
       "  troupe launch -n 4 -- train_characters [flags]\n"
       "  train_characters --single [flags]\n\n";
-  for (const number_flag& flag : number_flags)
-    text += line(flag.name, "N", flag.meaning);
+  const train_options defaults;
+  for (const number_flag& flag : number_flags) {
+    std::string meaning(flag.meaning);
+    if (const std::size_t value = defaults.*flag.value; value != 0)
+      meaning += " (default " + std::to_string(value) + ")";
+    text += line(flag.name, "N", meaning);
+  }
   for (const text_flag& flag : text_flags)
     text += line(flag.name, "PATH", flag.meaning);
   text += line("--live", "WHEN", "rewrite one line in place: auto (on a terminal), on, off");
   for (const switch_flag& flag : switch_flags)
     text += line(flag.name, "", flag.meaning);
   return text +
-         "\nExit code: 0 the curves agree, 1 they differ, 2 wrong usage or data, 3 communication\n"
-         "failed.\n";
+         "\nExit code: 0 the curves agree, 1 they differ, 2 wrong usage or data,\n"
+         "3 communication failed.\n";
 }
 
 }  // namespace examples

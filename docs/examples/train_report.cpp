@@ -93,7 +93,7 @@ progress_report::progress_report(const train_options& options, std::string who)
   if (options.quiet) style_ = style::silent;
 }
 
-void progress_report::show(std::size_t step, double loss, seconds waited) {
+void progress_report::show(std::size_t step, double loss, std::optional<seconds> waited) {
   const bool last = step + 1 == steps_;
   const std::size_t stride = std::max<std::size_t>(1, steps_ / plain_line_count);
   const seconds elapsed = wall_clock::now() - shown_at_;
@@ -101,13 +101,14 @@ void progress_report::show(std::size_t step, double loss, seconds waited) {
                                               : (step + 1) % stride == 0 || step == 0;
   if (style_ == style::silent || (!due && !last)) return;
   const double rows = static_cast<double>((step + 1 - shown_step_count_) * batch_);
-  std::printf("%s  step %4zu/%zu  loss %.4f  %7.0f tokens/s  waiting for communication %2.0f %%",
-              who_.c_str(), step + 1, steps_, loss, rows / elapsed.count(),
-              100.0 * ((waited - shown_waited_) / elapsed));
+  std::printf("%s  step %4zu/%zu  loss %.3f  %6.0f tokens/s", who_.c_str(), step + 1, steps_, loss,
+              rows / elapsed.count());
+  if (waited)
+    std::printf("  communication %2.0f %%", 100.0 * ((*waited - shown_waited_) / elapsed));
   std::fputs(style_ == style::rewritten && !last ? "\r" : "\n", stdout);
   std::fflush(stdout);
   shown_step_count_ = step + 1;
-  shown_waited_ = waited;
+  shown_waited_ = waited.value_or(seconds{});
   shown_at_ = wall_clock::now();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,8 +16,9 @@ class progress_report {
  public:
   progress_report(const train_options& options, std::string who);
 
-  /// After each step. `waited` is how long the trainer has waited for operations so far.
-  void show(std::size_t step, double loss, seconds waited);
+  /// After each step. `waited` is how long the trainer has waited for operations so far; nothing
+  /// if it has none.
+  void show(std::size_t step, double loss, std::optional<seconds> waited);
 
  private:
   enum class style { silent, lines, rewritten };
