@@ -1,8 +1,8 @@
 #include "config/agreement.hpp"
 
-#include <algorithm>
-
 #include "config/option_text.hpp"
+
+#include <algorithm>
 
 namespace troupe::config {
 namespace {

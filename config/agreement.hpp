@@ -1,12 +1,12 @@
 #pragma once
 
+#include "config/options.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "config/options.hpp"
 
 namespace troupe::config {
 

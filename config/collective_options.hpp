@@ -14,7 +14,7 @@ struct collective_options {
   std::uint64_t chunk_bytes = 1024 * 1024;                    ///< must agree
   std::uint32_t pipeline_chunk_count = 4;                     ///< must agree
   std::uint32_t outstanding_operation_count = 256;  ///< running or queued per communicator
-  duration timeout = std::chrono::minutes(10);      ///< one operation, unless the call says otherwise
+  duration timeout = std::chrono::minutes(10);  ///< one operation, unless the call says otherwise
 };
 
 }  // namespace troupe::config

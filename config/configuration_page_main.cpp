@@ -1,8 +1,9 @@
+#include "config/configuration_page.hpp"
+
+#include "config/print.hpp"
+
 #include <iostream>
 #include <string_view>
-
-#include "config/configuration_page.hpp"
-#include "config/print.hpp"
 
 // Writes docs/configuration.md or config/troupe.example.toml to standard output.
 int main(int argument_count, char** arguments) {

@@ -1,11 +1,11 @@
 #include "config/launch_environment.hpp"
 
+#include "config/quantity.hpp"
+#include "config/slurm_lists.hpp"
+
 #include <array>
 #include <span>
 #include <utility>
-
-#include "config/detail/slurm_lists.hpp"
-#include "config/quantity.hpp"
 
 namespace troupe::config {
 namespace {
@@ -165,7 +165,7 @@ outcome<std::optional<std::uint32_t>> reader::read_local_size(const dialect& d) 
   const auto node = optional_number("SLURM_NODEID");
   if (!node) return fail(node.error());
   if (!*node || find(tasks) == nullptr) return std::nullopt;
-  const auto size = detail::tasks_on_node(*find(tasks), **node);
+  const auto size = tasks_on_node(*find(tasks), **node);
   if (!size)
     return bad(assignment(tasks) + " does not say how many tasks node " + std::to_string(**node) +
                " (SLURM_NODEID) has; its form is 2(x3),1");
@@ -197,7 +197,7 @@ outcome<std::string> reader::read_first_host() const {
     return bad(
         "none of MASTER_ADDR, SLURM_STEP_NODELIST and SLURM_JOB_NODELIST is set: set "
         "MASTER_ADDR to the host of rank 0");
-  auto host = detail::first_host(*find(list));
+  auto host = first_host(*find(list));
   if (!host)
     return bad(assignment(list) +
                " is not a list of hosts such as node[003-005,9]; set "

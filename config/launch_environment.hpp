@@ -1,14 +1,14 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "config/load.hpp"
 #include "config/text_forms.hpp"
 #include "runtime/result.hpp"
 #include "runtime/strong_types.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace troupe::config {
 

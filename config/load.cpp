@@ -1,19 +1,17 @@
 #include "config/load.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <system_error>
-
-#include "config/detail/toml_items.hpp"
 #include "config/nearest_name.hpp"
 #include "config/option_text.hpp"
 #include "config/text_forms.hpp"
+#include "config/toml_items.hpp"
 #include "config/validate.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 
 namespace troupe::config {
 namespace {
@@ -53,17 +51,17 @@ outcome<void> set(loaded_options& loaded, const option_description& option,
   return {};
 }
 
-outcome<void> check_section(const detail::toml_item& item, std::string_view where) {
+outcome<void> check_section(const toml_item& item, std::string_view where) {
   for (const section_description& section : sections())
     if (section.name == item.name) return {};
   return bad(where, "unknown section [" + shortened(item.name) + "]; nearest: [" +
                         std::string(nearest_section(item.name).name) + ']');
 }
 
-outcome<void> apply_item(loaded_options& loaded, const detail::toml_item& item,
+outcome<void> apply_item(loaded_options& loaded, const toml_item& item,
                          std::string_view file_name) {
   const std::string where = std::string(file_name) + ':' + std::to_string(item.line);
-  if (item.what == detail::toml_item::kind::section) return check_section(item, where);
+  if (item.what == toml_item::kind::section) return check_section(item, where);
   if (const option_description* option = find_option(item.name))
     return set(loaded, *option, item.value, where, {source::file, where});
   for (const section_description& section : sections())
@@ -78,9 +76,9 @@ outcome<void> apply_item(loaded_options& loaded, const detail::toml_item& item,
 
 outcome<void> apply_text(loaded_options& loaded, std::string_view toml,
                          std::string_view file_name) {
-  const auto items = detail::read_toml(toml, file_name);
+  const auto items = read_toml(toml, file_name);
   if (!items) return fail(items.error());
-  for (const detail::toml_item& item : *items)
+  for (const toml_item& item : *items)
     if (const auto applied = apply_item(loaded, item, file_name); !applied) return applied;
   return {};
 }
@@ -97,7 +95,7 @@ outcome<std::string> read_file(const std::string& path, std::string_view named_b
     errno = 0;
     std::ifstream in(path, std::ios::binary);
     // One byte beyond the limit, so that the parser's check sees that there is more.
-    text.resize(detail::config_file_bytes_max + 1);
+    text.resize(config_file_bytes_max + 1);
     in.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(in.gcount()));
     if (in.bad() || (!in.eof() && in.fail()))

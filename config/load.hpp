@@ -1,5 +1,9 @@
 #pragma once
 
+#include "config/option_description.hpp"
+#include "config/options.hpp"
+#include "runtime/result.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -8,10 +12,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "config/option_description.hpp"
-#include "config/options.hpp"
-#include "runtime/result.hpp"
 
 namespace troupe::config {
 

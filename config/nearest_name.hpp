@@ -1,10 +1,10 @@
 #pragma once
 
+#include "config/option_description.hpp"
+
 #include <cstddef>
 #include <string>
 #include <string_view>
-
-#include "config/option_description.hpp"
 
 namespace troupe::config {
 

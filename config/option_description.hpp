@@ -1,5 +1,8 @@
 #pragma once
 
+#include "config/options.hpp"
+#include "runtime/assert.hpp"
+
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -7,9 +10,6 @@
 #include <string_view>
 #include <type_traits>
 #include <variant>
-
-#include "config/options.hpp"
-#include "runtime/assert.hpp"
 
 namespace troupe::config {
 

@@ -1,8 +1,8 @@
-#include <array>
-#include <chrono>
-
 #include "config/option_description.hpp"
 #include "config/text_forms.hpp"
+
+#include <array>
+#include <chrono>
 
 // Ranges are chosen: the low end is the smallest value with which the part still works, the high
 // end is where a value is more likely a slip of the unit than a wish. Where a number follows from

@@ -1,10 +1,10 @@
 #include "config/option_text.hpp"
 
-#include <algorithm>
-#include <bit>
-
 #include "config/quantity.hpp"
 #include "config/text_forms.hpp"
+
+#include <algorithm>
+#include <bit>
 
 namespace troupe::config {
 namespace {

@@ -1,13 +1,13 @@
 #pragma once
 
+#include "config/option_description.hpp"
+
+#include <tl/expected.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include <tl/expected.hpp>
-
-#include "config/option_description.hpp"
 
 namespace troupe::config {
 

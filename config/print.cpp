@@ -1,9 +1,9 @@
 #include "config/print.hpp"
 
-#include <algorithm>
-
 #include "config/option_text.hpp"
 #include "config/text_forms.hpp"
+
+#include <algorithm>
 
 namespace troupe::config {
 namespace {

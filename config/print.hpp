@@ -1,8 +1,8 @@
 #pragma once
 
-#include <string>
-
 #include "config/load.hpp"
+
+#include <string>
 
 namespace troupe::config {
 

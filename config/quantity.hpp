@@ -1,10 +1,10 @@
 #pragma once
 
+#include <tl/expected.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#include <tl/expected.hpp>
 
 namespace troupe::config {
 

@@ -1,11 +1,9 @@
 #include "config/validate.hpp"
 
-#include <algorithm>
+#include "config/option_text.hpp"
+
 #include <array>
 #include <optional>
-
-#include "config/option_text.hpp"
-#include "config/quantity.hpp"
 
 namespace troupe::config {
 namespace {

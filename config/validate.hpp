@@ -1,11 +1,11 @@
 #pragma once
 
+#include "config/options.hpp"
+#include "runtime/result.hpp"
+
 #include <functional>
 #include <string>
 #include <string_view>
-
-#include "config/options.hpp"
-#include "runtime/result.hpp"
 
 namespace troupe::config {
 

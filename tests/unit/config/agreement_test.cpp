@@ -1,12 +1,12 @@
 #define BOOST_TEST_MODULE agreement
 #include "config/agreement.hpp"
 
+#include "config/load.hpp"
+#include "config/option_text.hpp"
+
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
-
-#include "config/load.hpp"
-#include "config/option_text.hpp"
 
 namespace troupe::config {
 namespace {

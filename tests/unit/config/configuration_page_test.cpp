@@ -1,14 +1,14 @@
 #define BOOST_TEST_MODULE configuration_page
 #include "config/configuration_page.hpp"
 
+#include "config/launch_environment.hpp"
+#include "config/load.hpp"
+#include "config/option_text.hpp"
+
 #include <boost/test/unit_test.hpp>
 
 #include <fstream>
 #include <iterator>
-
-#include "config/launch_environment.hpp"
-#include "config/load.hpp"
-#include "config/option_text.hpp"
 
 namespace troupe::config {
 namespace {

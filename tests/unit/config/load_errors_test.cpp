@@ -1,12 +1,11 @@
 #define BOOST_TEST_MODULE load_errors
-#include <boost/test/unit_test.hpp>
+#include "config/load.hpp"
 
 #include <unistd.h>
+#include <boost/test/unit_test.hpp>
 
 #include <filesystem>
 #include <initializer_list>
-
-#include "config/load.hpp"
 
 namespace troupe::config {
 namespace {

@@ -1,13 +1,13 @@
 #define BOOST_TEST_MODULE load
 #include "config/load.hpp"
 
+#include "config/option_text.hpp"
+
 #include <boost/test/unit_test.hpp>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-
-#include "config/option_text.hpp"
 
 namespace troupe::config {
 namespace {

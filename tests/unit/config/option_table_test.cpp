@@ -1,12 +1,12 @@
 #define BOOST_TEST_MODULE option_table
+#include "config/option_description.hpp"
+#include "config/option_text.hpp"
+
 #include <boost/test/unit_test.hpp>
 
 #include <cctype>
 #include <set>
 #include <string>
-
-#include "config/option_description.hpp"
-#include "config/option_text.hpp"
 
 namespace troupe::config {
 namespace {

@@ -1,12 +1,12 @@
 #define BOOST_TEST_MODULE print
 #include "config/print.hpp"
 
+#include "config/option_text.hpp"
+
 #include <boost/test/unit_test.hpp>
 
 #include <fstream>
 #include <iterator>
-
-#include "config/option_text.hpp"
 
 namespace troupe::config {
 namespace {

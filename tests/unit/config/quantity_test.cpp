@@ -1,12 +1,12 @@
 #define BOOST_TEST_MODULE quantity
 #include "config/quantity.hpp"
 
+#include "runtime/random.hpp"
+
 #include <boost/test/unit_test.hpp>
 
 #include <cstdint>
 #include <limits>
-
-#include "runtime/random.hpp"
 
 namespace troupe::config {
 namespace {

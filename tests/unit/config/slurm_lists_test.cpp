@@ -1,9 +1,9 @@
 #define BOOST_TEST_MODULE slurm_lists
-#include "config/detail/slurm_lists.hpp"
+#include "config/slurm_lists.hpp"
 
 #include <boost/test/unit_test.hpp>
 
-namespace troupe::config::detail {
+namespace troupe::config {
 namespace {
 
 BOOST_AUTO_TEST_CASE(the_first_host_keeps_the_zeros_of_its_number) {
@@ -43,4 +43,4 @@ BOOST_AUTO_TEST_CASE(a_broken_task_list_has_no_answer) {
 }
 
 }  // namespace
-}  // namespace troupe::config::detail
+}  // namespace troupe::config

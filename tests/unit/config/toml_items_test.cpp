@@ -1,9 +1,9 @@
 #define BOOST_TEST_MODULE toml_items
-#include "config/detail/toml_items.hpp"
+#include "config/toml_items.hpp"
 
 #include <boost/test/unit_test.hpp>
 
-namespace troupe::config::detail {
+namespace troupe::config {
 namespace {
 
 std::string problem_of(std::string_view text) {
@@ -83,4 +83,4 @@ BOOST_AUTO_TEST_CASE(a_text_longer_than_the_limit_is_refused) {
 }
 
 }  // namespace
-}  // namespace troupe::config::detail
+}  // namespace troupe::config

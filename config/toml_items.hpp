@@ -1,15 +1,15 @@
 #pragma once
 
+#include "config/option_text.hpp"
+#include "runtime/result.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "config/option_text.hpp"
-#include "runtime/result.hpp"
-
-namespace troupe::config::detail {
+namespace troupe::config {
 
 /// One thing that a file says: a value under its full name, or that a section exists.
 struct toml_item {
@@ -31,4 +31,4 @@ inline constexpr std::size_t statement_levels_max = 64;
 /// Errors: bad_configuration with file, line and what the parser did not like. Never throws.
 outcome<std::vector<toml_item>> read_toml(std::string_view text, std::string_view file_name);
 
-}  // namespace troupe::config::detail
+}  // namespace troupe::config

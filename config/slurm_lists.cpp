@@ -1,10 +1,10 @@
-#include "config/detail/slurm_lists.hpp"
-
-#include <charconv>
+#include "config/slurm_lists.hpp"
 
 #include "config/text_forms.hpp"
 
-namespace troupe::config::detail {
+#include <charconv>
+
+namespace troupe::config {
 namespace {
 
 std::optional<std::uint32_t> parse_number(std::string_view text) {
@@ -68,4 +68,4 @@ std::optional<std::uint32_t> tasks_on_node(std::string_view list, std::uint32_t 
   return std::nullopt;
 }
 
-}  // namespace troupe::config::detail
+}  // namespace troupe::config

@@ -1,4 +1,6 @@
-#include "config/detail/toml_items.hpp"
+#include "config/toml_items.hpp"
+
+#include "config/text_forms.hpp"
 
 #include <toml++/toml.h>
 
@@ -6,9 +8,7 @@
 #include <exception>
 #include <utility>
 
-#include "config/text_forms.hpp"
-
-namespace troupe::config::detail {
+namespace troupe::config {
 namespace {
 
 std::string at_line(std::string_view file_name, std::uint32_t line) {
@@ -143,4 +143,4 @@ outcome<std::vector<toml_item>> read_toml(std::string_view text, std::string_vie
   }
 }
 
-}  // namespace troupe::config::detail
+}  // namespace troupe::config

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace troupe::config::detail {
+namespace troupe::config {
 
 /// The first host of a Slurm node list: "node003" of "node[003-005,9],login1". Nothing if the text
 /// is no such list.
@@ -15,4 +15,4 @@ std::optional<std::string> first_host(std::string_view node_list);
 /// the text is no such list or ends before the node.
 std::optional<std::uint32_t> tasks_on_node(std::string_view tasks_per_node, std::uint32_t node);
 
-}  // namespace troupe::config::detail
+}  // namespace troupe::config
