@@ -26,6 +26,18 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
   return static_cast<int>(exit_code::usage);
 }
 
+/// CLI11 calls an unknown command a missing one.
+outcome<void> check_first_word(const CLI::App& app, const command_line& line) {
+  if (line.words.empty() || line.words.front().starts_with('-')) return {};
+  std::string known;
+  for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (each->get_name() == line.words.front()) return {};
+    known += (known.empty() ? "" : ", ") + each->get_name();
+  }
+  return fail(errc::bad_argument, "command '" + line.words.front() +
+                                      "' is unknown; there are: " + known + "; see troupe --help");
+}
+
 }  // namespace
 
 command_line split_command_line(int count, const char* const* words) {
@@ -55,6 +67,10 @@ int run_command_line(const command_line& line) {
   app.require_subcommand(1);
   action chosen;
   add_launch_command(app, line, chosen);
+  add_bench_command(app, line, chosen);
+  add_sim_command(app, chosen);
+  add_config_command(app, chosen);
+  if (auto known = check_first_word(app, line); !known) return report_failure(known.error());
   try {
     // CLI11 wants the words last to first.
     app.parse(std::vector<std::string>(line.words.rbegin(), line.words.rend()));

@@ -4,6 +4,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <functional>
+#include <map>
 #include <string>
 
 #include "runtime/cli/command_line.hpp"
@@ -18,6 +19,9 @@ using action = std::function<int()>;
 // Each adds one sub-command with its options and help; parsing sets `chosen` to what it does. The
 // command line outlives the application.
 void add_launch_command(CLI::App& app, const command_line& line, action& chosen);
+void add_bench_command(CLI::App& app, const command_line& line, action& chosen);
+void add_sim_command(CLI::App& app, action& chosen);
+void add_config_command(CLI::App& app, action& chosen);
 
 /// An option whose text one of the parsers of units.hpp reads into `value`.
 template <class Value>
