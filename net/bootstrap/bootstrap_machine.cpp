@@ -169,7 +169,7 @@ void join_if_complete(turn& t) {
   const auto& ring = state.ring;
   if (state.phase != bootstrap_phase::gathering) return;
   if (ring.full_block_count != ring.full_blocks.size()) return;
-  if (!ring.successor.open || !ring.predecessor.open) return;
+  if (culprit_of(state) != no_rank) return;
   state.phase = bootstrap_phase::joined;
   emit(t, report_joined{});
   admit_held_lanes(t);

@@ -108,6 +108,7 @@ struct rendezvous_state {
   std::uint32_t registered_count = 0;
   bool complete_sent = false;  ///< a leader told the root that its group is complete
   bool answered = false;
+  lane_address beyond{};       ///< of a leader that was answered: the successor of its group's last
   instant give_up_at = never;  ///< shortly before the first registered rank gives up
   bool missing_sent = false;
   std::uint32_t unproved_count = 0;  ///< connections that failed to prove themselves

@@ -288,7 +288,8 @@ void run_link_deadlines(turn& t) {
     }
     if (link.wanted && link.wanted_until <= t.now) {
       TROUPE_MARK("bootstrap: link deadline passed");
-      give_up_link(t, peer, link, errc::timed_out,
+      const bool refused = link.last_cause.code == errc::unreachable;
+      give_up_link(t, peer, link, refused ? errc::unreachable : errc::timed_out,
                    "not connected within " + describe(t.state.options.connect_timeout) + ": it " +
                        link.last_step + describe(link.last_cause));
       continue;

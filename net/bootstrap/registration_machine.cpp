@@ -22,7 +22,9 @@ void pause_registration(turn& t) {
   auto& r = t.state.registration;
   r.connection = 0;
   r.phase = registration_phase::pausing;
-  r.pause = std::min(longest_pause, std::max(first_pause, 2 * r.pause));
+  // With its jitter no pause is longer than a server stays to tell why it gave up.
+  const auto longest = std::min<duration>(longest_pause, margin_of(t.state.options) * 2 / 3);
+  r.pause = std::min(longest, std::max(first_pause, 2 * r.pause));
   // Jitter of half a pause, from what differs between ranks and dials, keeps a herd apart.
   random_stream jitter(t.state.instance + r.dial_count);
   r.retry_at =
@@ -169,6 +171,7 @@ void on_registrar_frame(turn& t, const bootstrap_frame& frame) {
     drop_connection(t, r.connection);
     r.target = redirect->leader;
     r.address = redirect->address;
+    r.pause = duration::zero();
     return dial_registrar(t);
   }
   if (const auto* wanted = std::get_if<options_wanted_frame>(&frame)) {

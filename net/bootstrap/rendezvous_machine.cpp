@@ -56,36 +56,36 @@ void send_assignment(turn& t, rendezvous_slot& slot, rank successor, const lane_
       saturating_add(t.now, t.state.options.step_timeout);
 }
 
-// Successor of the rank or group in this slot, where this server knows it.
+// Successor of the rank or group in this slot, once all are known.
 assigned_frame assignment_of(const bootstrap_state& state, std::size_t slot) {
-  const auto& slots = state.rendezvous.slots;
-  const auto next = slot + 1 == slots.size() ? 0 : slot + 1;
+  const auto& v = state.rendezvous;
   const auto& plan = state.plan;
-  if (!state.rendezvous.root) return {rank_of(state, next), slots[next].address};
-  if (next == 0) return {rank{0}, state.own_address};
-  return {plan.first_of(static_cast<std::uint32_t>(next)), slots[next].address};
+  const bool is_last = slot + 1 == v.slots.size();
+  const auto next = is_last ? 0 : slot + 1;
+  if (v.root && is_last) return {rank{0}, state.own_address};
+  if (v.root) return {plan.first_of(static_cast<std::uint32_t>(next)), v.slots[next].address};
+  const auto successor = plan.successor_of(rank_of(state, slot));
+  return {successor, is_last && plan.is_tree() ? v.beyond : v.slots[next].address};
 }
 
+// Answers everybody who registered here, and itself if it is one of them.
 void answer_all(turn& t) {
   auto& v = t.state.rendezvous;
   v.answered = true;
   v.give_up_at = never;
   for (std::size_t i = 0; i < v.slots.size(); ++i) {
     const auto assignment = assignment_of(t.state, i);
-    if (rank_of(t.state, i) == t.state.options.self) continue;
-    send_assignment(t, v.slots[i], assignment.successor, assignment.address);
+    if (rank_of(t.state, i) == t.state.options.self)
+      learn_successor(t, assignment.address);
+    else
+      send_assignment(t, v.slots[i], assignment.successor, assignment.address);
   }
 }
 
 // A leader asks the root for its group's way on; rank 0 of a small world answers at once.
 void group_completed(turn& t) {
   auto& v = t.state.rendezvous;
-  if (!t.state.plan.is_tree()) {
-    answer_all(t);
-    v.slots[0].told = true;
-    const auto first = assignment_of(t.state, 0);
-    return learn_successor(t, first.address);
-  }
+  if (!t.state.plan.is_tree()) return answer_all(t);
   v.complete_sent = true;
   const auto& up = t.state.registration;
   if (up.phase == registration_phase::registered)
@@ -149,6 +149,7 @@ void take_registration(turn& t, std::uint64_t connection, const register_frame& 
 
 void redirect_member(turn& t, std::uint64_t connection, const register_frame& frame) {
   const auto& slot = *slot_of(t, frame.self);
+  note_patience(t, frame);
   if (slot.registered)
     send_frame(
         t, connection,
@@ -191,13 +192,6 @@ void on_register(turn& t, std::uint64_t connection, const register_frame& frame)
                     leads == state.plan.is_leader(frame.self);
   if (state.rendezvous.root && !leads) return redirect_member(t, connection, frame);
   if (!ours || leads != state.rendezvous.root) {
-    if (frame.self == state.options.self) {
-      TROUPE_MARK("bootstrap: duplicate of the server's own rank");
-      return refuse_registrant(t, connection, errc::membership_conflict, frame.self,
-                               "phase registration: rank " + std::to_string(frame.self.value) +
-                                   " is there twice: at " + to_string(state.own_address) +
-                                   " and at " + to_string(frame.address));
-    }
     TROUPE_MARK("bootstrap: registers with a server that is not its own");
     send_frame(t, connection, retry_frame{});
     return;
@@ -414,21 +408,8 @@ void note_unproved(turn& t, rank claimed) {
 }
 
 void answer_group(turn& t, const lane_address& successor_of_last) {
-  auto& v = t.state.rendezvous;
-  const auto last = v.slots.size() - 1;
-  const auto self = t.state.options.self;
-  v.answered = true;
-  v.give_up_at = never;
-  lane_address own_successor = successor_of_last;
-  for (std::size_t i = 0; i < v.slots.size(); ++i) {
-    const auto& address = i == last ? successor_of_last : v.slots[i + 1].address;
-    const auto successor = t.state.plan.successor_of(rank_of(t.state, i));
-    if (rank_of(t.state, i) == self)
-      own_successor = address;
-    else
-      send_assignment(t, v.slots[i], successor, address);
-  }
-  learn_successor(t, own_successor);
+  t.state.rendezvous.beyond = successor_of_last;
+  answer_all(t);
 }
 
 void run_rendezvous_deadlines(turn& t) {
@@ -451,6 +432,8 @@ void tell_registrants(turn& t) {
 bool all_registrants_told(const bootstrap_state& state) {
   const auto& v = state.rendezvous;
   if (!v.serving || v.answered) return true;
+  // Members on their way to a leader ask here first, and here nobody knows how many there are.
+  if (v.root) return false;
   const bool told = std::all_of(v.slots.begin(), v.slots.end(),
                                 [](const rendezvous_slot& slot) { return slot.told; });
   // Who was told closes its end: then the word has arrived.

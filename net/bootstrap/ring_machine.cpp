@@ -352,8 +352,10 @@ void depart(turn& t) {
 }
 
 rank culprit_of(const bootstrap_state& state) {
-  if (!state.ring.successor.open) return state.ring.successor.peer;
-  if (!state.ring.predecessor.open) return state.ring.predecessor.peer;
+  // A neighbour may join and leave again before we have joined: it gave what it had to give.
+  const auto& ring = state.ring;
+  if (!ring.successor.open && !ring.successor.departed) return ring.successor.peer;
+  if (!ring.predecessor.open && !ring.predecessor.departed) return ring.predecessor.peer;
   return no_rank;
 }
 
@@ -365,11 +367,12 @@ instant witness_deadline(const bootstrap_state& state) {
 std::string describe_ring(const bootstrap_state& state) {
   const auto& ring = state.ring;
   std::string text = "phase ring: ";
-  if (!ring.successor.open)
+  const auto culprit = culprit_of(state);
+  if (culprit == ring.successor.peer && !ring.successor.open)
     text += neighbour_text(state, ring.successor) + ", the successor, could not be reached: " +
             (ring.last_step[0] != 0 ? ring.last_step : "it did not answer") +
             describe(ring.last_cause);
-  else if (!ring.predecessor.open)
+  else if (culprit != no_rank)
     text += "rank " + std::to_string(ring.predecessor.peer.value) +
             ", the predecessor, did not connect";
   else

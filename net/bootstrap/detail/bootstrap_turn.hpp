@@ -42,9 +42,9 @@ inline constexpr bool is_dialled(std::uint64_t connection) {
 // for rank 0 ask it twice a second each.
 inline constexpr duration first_pause = std::chrono::milliseconds(10);
 inline constexpr duration longest_pause = std::chrono::milliseconds(500);
-// Refusals in a row after which a process that listened before counts as gone: 10 + 20 + ... + 320
-// ms, two thirds of a second.
-inline constexpr std::uint32_t refusals_max = 7;
+// Refusals in a row after which a process that listened before counts as gone: after 10 + 20 + 40 +
+// 80 + 160 ms, a third of a second.
+inline constexpr std::uint32_t refusals_max = 6;
 // Messages that wait for an acknowledgement on a ring connection. With them, two acknowledgements,
 // `failed` and `leaving` may be under way: within `bootstrap_lane_depth_min`.
 inline constexpr std::uint32_t ring_window = 8;
