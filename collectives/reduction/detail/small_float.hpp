@@ -25,9 +25,9 @@ struct small_float {
   static constexpr std::uint32_t sign_shift = ExponentBits + MantissaBits;
   static constexpr std::uint32_t magnitude_mask = (1u << sign_shift) - 1;
   static constexpr std::uint32_t exponent_mask = ((1u << ExponentBits) - 1) << MantissaBits;
-  static constexpr std::uint32_t infinity = exponent_mask;  ///< where there is one
   static constexpr std::uint32_t nan =
       HasInfinity ? exponent_mask | (1u << (MantissaBits - 1)) : magnitude_mask;
+  static constexpr std::uint32_t overflow = HasInfinity ? exponent_mask : nan;
   static constexpr std::uint32_t largest = HasInfinity ? exponent_mask - 1 : magnitude_mask - 1;
   static constexpr std::uint32_t shift = 23 - MantissaBits;
   static constexpr std::uint32_t rebias = (127 - bias) << 23;
@@ -64,7 +64,7 @@ struct small_float {
     const auto below = [](std::uint32_t l, std::uint32_t r) {
       return static_cast<std::int32_t>(l) < static_cast<std::int32_t>(r);
     };
-    const std::uint32_t rounded = below(largest, normal) ? infinity : normal;
+    const std::uint32_t rounded = below(largest, normal) ? overflow : normal;
     std::uint32_t out = below(magnitude, smallest_normal) ? subnormal : rounded;
     out |= sign;
     if constexpr (!HasInfinity) out = below(largest, out & magnitude_mask) ? nan : out;
