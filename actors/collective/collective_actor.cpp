@@ -19,25 +19,25 @@ collective_actor_state::~collective_actor_state() {
 
 collective_actor::behavior_type collective_actor_state::make_behavior() {
   return {[this](const collective_start& message) {
-            context_->on_message(actor_kind::collective);
+            context_->on_message(actor_kind::collective, self_->mailbox().size());
             start(message.slot);
           },
           [this](const transfer_ended& message) {
-            context_->on_message(actor_kind::collective);
+            context_->on_message(actor_kind::collective, self_->mailbox().size());
             if (running_ && message.slot == slot_) on_transfer(message);
           },
           [this](const bytes_moved& message) {
-            context_->on_message(actor_kind::collective);
+            context_->on_message(actor_kind::collective, self_->mailbox().size());
             if (running_ && message.slot == slot_ && !stopping_)
               drive(collectives::bytes_finished{message.token});
           },
           [this](const collective_stop& message) {
-            context_->on_message(actor_kind::collective);
+            context_->on_message(actor_kind::collective, self_->mailbox().size());
             if (!running_) adopt(message.slot);
             if (running_ && message.slot == slot_) stop(message.why);
           },
           [this](const cancel_ended& message) {
-            context_->on_message(actor_kind::collective);
+            context_->on_message(actor_kind::collective, self_->mailbox().size());
             if (running_ && message.slot == slot_) on_cancelled();
           }};
 }
@@ -228,7 +228,10 @@ void collective_actor_state::on_transfer(const transfer_ended& message) {
   });
   if (found == e.open.end()) return;
   e.open.erase(found);
-  if (stopping_) return;
+  if (stopping_) {
+    end_if_quiet();
+    return;
+  }
   if (message.failed.code != errc::ok) {
     stop(std::make_shared<failure>(transfer_failure(message)));
     return;
@@ -266,14 +269,24 @@ void collective_actor_state::stop(std::shared_ptr<const failure> why) {
   const auto& e = entry();
   cancels_open_ = static_cast<std::uint32_t>(touched_.size());
   // Buffers may go back to the trainer only when no lane reads or writes them any more.
+  // Not urgent: the cancellation must not overtake a put or accept of ours in the link's mailbox.
   for (const auto peer : touched_)
-    context_->send_urgent(context_->link_to(peer),
-                          cancel_request{e.communicator, e.epoch, e.number, slot_});
-  if (cancels_open_ == 0) end(stopping_);
+    context_->send(context_->link_to(peer),
+                   cancel_request{e.communicator, e.epoch, e.number, slot_});
+  end_if_quiet();
 }
 
 void collective_actor_state::on_cancelled() {
-  if (stopping_ && --cancels_open_ == 0) end(stopping_);
+  --cancels_open_;
+  end_if_quiet();
+}
+
+/// A stopped operation ends when every link forgot it and no lane reads a source of it.
+void collective_actor_state::end_if_quiet() {
+  if (!stopping_ || cancels_open_ != 0) return;
+  const auto& open = entry().open;
+  if (std::any_of(open.begin(), open.end(), [](const auto& t) { return t.is_put; })) return;
+  end(stopping_);
 }
 
 void collective_actor_state::end(std::shared_ptr<const failure> why) {

@@ -47,6 +47,7 @@ class collective_actor_state : public byte_job_owner {
   void on_bytes_moved(std::uint32_t token) override;
   void stop(std::shared_ptr<const failure> why);
   void on_cancelled();
+  void end_if_quiet();
   void end(std::shared_ptr<const failure> why);
 
   result<void> open_buffers(const operation_request& request, std::uint64_t scratch_bytes,

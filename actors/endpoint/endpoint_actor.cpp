@@ -41,7 +41,7 @@ endpoint_actor_state::~endpoint_actor_state() {
 }
 
 endpoint_actor::behavior_type endpoint_actor_state::make_behavior() {
-  auto counted = [this] { context_->on_message(actor_kind::endpoint); };
+  auto counted = [this] { context_->on_message(actor_kind::endpoint, self_->mailbox().size()); };
   return {[this, counted](const join_requested& message) { counted(), on_join(message); },
           [this, counted](const join_ended& message) { counted(), on_joined(message); },
           [this, counted](const communicator_requested& message) {

@@ -39,7 +39,8 @@ const qp_group_actor& endpoint_context::link_to(rank peer) {
   return link;
 }
 
-void endpoint_context::on_message(actor_kind kind) {
+void endpoint_context::on_message(actor_kind kind, std::size_t mailbox_depth) {
+  home.counters().mailbox_depth[static_cast<std::size_t>(kind)].set(mailbox_depth);
   home.on_message(kind);
   if (broken_kind_ != kind) return;
   broken_kind_.reset();

@@ -79,9 +79,9 @@ struct endpoint_context {
   /// Operations run: the watchdog has to look at the clock. No message.
   void wake_watchdog();
 
-  /// Every handler of every actor of the endpoint begins with this: counts, and, where a test asked
-  /// for it, throws as a broken actor would.
-  void on_message(actor_kind kind);
+  /// Every handler of every actor of the endpoint begins with this: counts, notes how many messages
+  /// wait behind it, and, where a test asked for it, throws as a broken actor would.
+  void on_message(actor_kind kind, std::size_t mailbox_depth = 0);
 
   /// Fault injection: the next message that an actor of this kind handles throws.
   void break_next(actor_kind kind) { broken_kind_ = kind; }

@@ -14,6 +14,10 @@ namespace {
 // Lane events taken in one call; the loop goes on while a call fills the list.
 constexpr std::size_t events_per_poll = 16;
 
+// Notices that may wait for room in the link: one for each communicator that two endpoints could
+// share and see fail at once.
+constexpr std::size_t waiting_notice_count = 4096;
+
 // Rounds of one lane before others get their turn.
 constexpr std::size_t rounds_per_poll = 8;
 
@@ -81,13 +85,13 @@ qp_group_actor_state::~qp_group_actor_state() {
 }
 
 qp_group_actor::behavior_type qp_group_actor_state::make_behavior() {
-  auto counted = [this] { context_->on_message(actor_kind::qp_group); };
+  auto counted = [this] { context_->on_message(actor_kind::qp_group, self_->mailbox().size()); };
   return {[this, counted](const put_request& message) { counted(), on_put(message); },
           [this, counted](const accept_request& message) { counted(), on_accept(message); },
           [this, counted](const cancel_request& message) { counted(), on_cancel(message); },
           [this, counted](const notice_request& message) {
             counted();
-            drive(net::notice_requested{message.frame->view()});
+            send_notice(message.frame);
           },
           [this, counted](const unmatched_request& message) {
             counted();
@@ -108,7 +112,7 @@ qp_group_actor::behavior_type qp_group_actor_state::make_behavior() {
               context_->send(context_->endpoint, link_left{peer_});
               return;
             }
-            drive(net::notice_requested{encode({.kind = notice_kind::leaving}).view()});
+            send_notice(std::make_shared<const notice_frame>(encode(notice{notice_kind::leaving, {}, {}, {}})));
           }};
 }
 
@@ -196,15 +200,14 @@ void qp_group_actor_state::report(std::uint64_t token, bool was_put, error faile
                    transfer_ended{slot, peer_, step_of(token), was_put, failed, theirs});
 }
 
-void qp_group_actor_state::apply_one(const net::report_cancelled& effect) {
-  std::erase_if(cancelling_, [&](const cancel_request& waiting) {
-    if (waiting.communicator != effect.communicator || waiting.epoch != effect.epoch ||
-        waiting.operation != effect.operation)
-      return false;
-    if (const auto* entry = context_->operations.find(waiting.slot))
-      context_->send(entry->runner, cancel_ended{waiting.slot, peer_});
-    return true;
-  });
+void qp_group_actor_state::apply_one(const net::release_source& effect) {
+  report(effect.token, true, error{errc::aborted, 0, peer_}, {});
+}
+
+void qp_group_actor_state::apply_one(const net::report_refused& effect) {
+  const auto found = context_->ranks.find(effect.id.communicator.value);
+  if (found != context_->ranks.end())
+    context_->send(found->second, transfer_unmatched{peer_, effect.id.operation, effect.theirs});
 }
 
 void qp_group_actor_state::apply_one(const net::withdraw_key& effect) {
@@ -278,8 +281,10 @@ void qp_group_actor_state::on_accept(const accept_request& message) {
 }
 
 void qp_group_actor_state::on_cancel(const cancel_request& message) {
-  cancelling_.push_back(message);
+  // Puts that a lane still reads end one by one, each in `release_source`.
   drive(net::operation_cancelled{message.communicator, message.epoch, message.operation});
+  if (const auto* entry = context_->operations.find(message.slot))
+    context_->send(entry->runner, cancel_ended{message.slot, peer_});
 }
 
 void qp_group_actor_state::on_lane_given(const lane_given& message) {
@@ -314,8 +319,9 @@ void qp_group_actor_state::on_lane_ready(lane& ready) {
     const auto count = ready.poll(events);
     for (std::size_t i = 0; i < count; ++i)
       on_lane_event(index, events[i]);
-    if (count == 0 || found->get() != &ready) return;
+    if (count == 0 || found->get() != &ready) break;
   }
+  if (!notices_.empty()) flush_notices();
 }
 
 void qp_group_actor_state::on_lane_event(std::uint8_t index, const lane_event& event) {
@@ -353,11 +359,25 @@ void qp_group_actor_state::on_notice(const notice& heard) {
       // Through the mailbox: a step of the machine is being applied here.
       context_->send(qp_group_actor{self_},
                      notice_request{std::make_shared<const notice_frame>(
-                         encode({.kind = notice_kind::leaving_seen}))});
+                         encode(notice{notice_kind::leaving_seen, {}, {}, {}}))});
       break;
     case notice_kind::leaving_seen:
       context_->send(context_->endpoint, link_left{peer_});
       break;
+  }
+}
+
+void qp_group_actor_state::send_notice(std::shared_ptr<const notice_frame> frame) {
+  if (lost_ || notices_.size() >= waiting_notice_count) return;
+  notices_.push_back(std::move(frame));
+  flush_notices();
+}
+
+void qp_group_actor_state::flush_notices() {
+  while (!notices_.empty() && net::notice_room(*state_) != 0) {
+    const auto frame = std::move(notices_.front());
+    notices_.pop_front();
+    drive(net::notice_requested{frame->view()});
   }
 }
 

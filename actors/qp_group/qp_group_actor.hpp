@@ -3,8 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
-#include <vector>
 
 #include "actors/endpoint/endpoint_context.hpp"
 #include "actors/qp_group/qp_group_messages.hpp"
@@ -40,7 +40,8 @@ class qp_group_actor_state : public lane_owner, public timer_owner {
   void apply_one(const net::unpark_eager& effect);
   void apply_one(const net::report_put& effect);
   void apply_one(const net::report_accept& effect);
-  void apply_one(const net::report_cancelled& effect);
+  void apply_one(const net::release_source& effect);
+  void apply_one(const net::report_refused& effect);
   void apply_one(const net::withdraw_key& effect);
   void apply_one(const net::report_unmatched& effect);
   void apply_one(const net::deliver_notice& effect);
@@ -64,6 +65,8 @@ class qp_group_actor_state : public lane_owner, public timer_owner {
   void report(std::uint64_t token, bool was_put, error failed, const operation_signature& theirs);
   void close_lanes();
   void publish();
+  void send_notice(std::shared_ptr<const notice_frame> frame);
+  void flush_notices();
 
   qp_group_actor::pointer self_ = nullptr;
   endpoint_context* context_ = nullptr;
@@ -83,7 +86,8 @@ class qp_group_actor_state : public lane_owner, public timer_owner {
   buffer_view staging_view_;
   std::uint64_t eager_key_ = 0;
 
-  std::vector<cancel_request> cancelling_;
+  /// Notices beyond the link's own room, oldest first.
+  std::deque<std::shared_ptr<const notice_frame>> notices_;
   net::link_counters published_;
   bool opened_ = false;
   bool lost_ = false;

@@ -31,7 +31,7 @@ void rank_actor_state::guarded(Handler handler) {
   // Supervision: a rank that fails restarts in place, its communicator failed. Its mailbox, and so
   // every call on its way, survives: no work is left without an end.
   try {
-    context_->on_message(actor_kind::rank);
+    context_->on_message(actor_kind::rank, self_->mailbox().size());
     handler();
   } catch (const std::exception& broken) {
     context_->home.counters().restarted(actor_kind::rank);

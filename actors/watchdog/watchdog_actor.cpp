@@ -32,7 +32,7 @@ watchdog_actor_state::~watchdog_actor_state() {
 
 watchdog_actor::behavior_type watchdog_actor_state::make_behavior() {
   return {[this](const watchdog_look&) {
-    context_->on_message(actor_kind::watchdog);
+    context_->on_message(actor_kind::watchdog, self_->mailbox().size());
     drive();
   }};
 }

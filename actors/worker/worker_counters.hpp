@@ -44,6 +44,8 @@ class single_writer_counter {
 /// What a worker counts about its actors. Written by the worker's thread only.
 struct worker_counters {
   std::array<single_writer_counter, actor_kind_count> messages_handled;
+  /// Mailbox depth of the actor of a kind that handled a message last, as it stood then.
+  std::array<single_writer_counter, actor_kind_count> mailbox_depth;
   std::array<single_writer_counter, actor_kind_count> restarts;
   single_writer_counter polls;
   single_writer_counter parks;
@@ -53,6 +55,10 @@ struct worker_counters {
 
   std::uint64_t messages_of(actor_kind kind) const {
     return messages_handled[static_cast<std::size_t>(kind)].get();
+  }
+
+  std::uint64_t mailbox_depth_of(actor_kind kind) const {
+    return mailbox_depth[static_cast<std::size_t>(kind)].get();
   }
 
   std::uint64_t messages_total() const {

@@ -1,0 +1,153 @@
+#include "actors/collector/metrics_exposer.hpp"
+
+#include <prometheus/collectable.h>
+#include <prometheus/exposer.h>
+#include <prometheus/metric_family.h>
+
+#include <exception>
+#include <utility>
+#include <vector>
+
+namespace troupe::actors {
+
+namespace {
+
+using family = prometheus::MetricFamily;
+
+family make_family(const char* name, const char* help, prometheus::MetricType type) {
+  family f;
+  f.name = name;
+  f.help = help;
+  f.type = type;
+  return f;
+}
+
+void add(family& f, std::vector<prometheus::ClientMetric::Label> labels, std::uint64_t value) {
+  prometheus::ClientMetric metric;
+  metric.label = std::move(labels);
+  if (f.type == prometheus::MetricType::Counter)
+    metric.counter.value = static_cast<double>(value);
+  else
+    metric.gauge.value = static_cast<double>(value);
+  f.metric.push_back(std::move(metric));
+}
+
+/// One endpoint's counters as families. The labels are kinds: their number is fixed by the program.
+class endpoint_collectable final : public prometheus::Collectable {
+ public:
+  endpoint_collectable(const worker_counters& worker, const operation_counters& operations)
+      : worker_(worker), operations_(operations) {}
+
+  std::vector<family> Collect() const override {
+    std::vector<family> out;
+    collect_actors(out);
+    collect_operations(out);
+    collect_wire(out);
+    return out;
+  }
+
+ private:
+  void collect_actors(std::vector<family>& out) const {
+    auto handled = make_family("troupe_actor_messages_handled_total",
+                               "Messages that actors of a kind handled.",
+                               prometheus::MetricType::Counter);
+    auto depth = make_family("troupe_actor_mailbox_depth",
+                             "Mailbox depth of the actor of a kind that handled a message last.",
+                             prometheus::MetricType::Gauge);
+    auto restarts = make_family("troupe_actor_restarts_total",
+                                "Actors of a kind that failed and were replaced.",
+                                prometheus::MetricType::Counter);
+    for (std::size_t i = 0; i < actor_kind_count; ++i) {
+      const auto kind = static_cast<actor_kind>(i);
+      const std::string name{to_string(kind)};
+      add(handled, {{"kind", name}}, worker_.messages_of(kind));
+      add(depth, {{"kind", name}}, worker_.mailbox_depth_of(kind));
+      add(restarts, {{"kind", name}}, worker_.restarts[i].get());
+    }
+    out.push_back(std::move(handled));
+    out.push_back(std::move(depth));
+    out.push_back(std::move(restarts));
+  }
+
+  void collect_operations(std::vector<family>& out) const {
+    auto started = make_family("troupe_operations_started_total", "Operations that were called.",
+                               prometheus::MetricType::Counter);
+    auto finished = make_family("troupe_operations_finished_total",
+                                "Operations that ended without error.",
+                                prometheus::MetricType::Counter);
+    auto failed = make_family("troupe_operations_failed_total", "Operations that ended in an error.",
+                              prometheus::MetricType::Counter);
+    for (std::size_t i = 1; i < operation_counters::kind_slots; ++i) {
+      const std::string name{to_string(static_cast<operation_kind>(i))};
+      if (name == "invalid") continue;
+      add(started, {{"operation", name}}, operations_.started[i].get());
+      add(finished, {{"operation", name}}, operations_.finished[i].get());
+      add(failed, {{"operation", name}}, operations_.failed[i].get());
+    }
+    out.push_back(std::move(started));
+    out.push_back(std::move(finished));
+    out.push_back(std::move(failed));
+  }
+
+  void collect_wire(std::vector<family>& out) const {
+    auto one = [&out](const char* name, const char* help, const single_writer_counter& value) {
+      auto f = make_family(name, help, prometheus::MetricType::Counter);
+      add(f, {}, value.get());
+      out.push_back(std::move(f));
+    };
+    const auto& o = operations_;
+    one("troupe_links_opened_total", "Links to peers that opened.", o.links_open);
+    one("troupe_links_lost_total", "Links to peers that were lost.", o.links_lost);
+    one("troupe_strangers_refused_total", "Connections that could not prove themselves.",
+        o.strangers_refused);
+    one("troupe_segments_sent_total", "Segments of large transfers posted.", o.segments_sent);
+    one("troupe_segment_bytes_sent_total", "Bytes of those segments.", o.segment_bytes_sent);
+    one("troupe_eager_messages_sent_total", "Small transfers posted.", o.eager_messages_sent);
+    one("troupe_control_messages_sent_total", "Control messages posted.", o.control_messages_sent);
+    one("troupe_stale_messages_dropped_total", "Messages of ended operations or epochs dropped.",
+        o.stale_dropped);
+    one("troupe_duplicate_writes_dropped_total", "Writes that had arrived before.",
+        o.duplicates_dropped);
+    one("troupe_leases_throttled_total", "Budget requests that had to wait.", o.throttled_leases);
+  }
+
+  const worker_counters& worker_;
+  const operation_counters& operations_;
+};
+
+}  // namespace
+
+struct metrics_exposer::server {
+  server(const std::string& listen, const worker_counters& worker,
+         const operation_counters& operations)
+      : collectable(std::make_shared<endpoint_collectable>(worker, operations)),
+        http(listen, 1) {
+    http.RegisterCollectable(collectable);
+  }
+  std::shared_ptr<endpoint_collectable> collectable;
+  prometheus::Exposer http;
+};
+
+metrics_exposer::metrics_exposer(std::unique_ptr<server> s) : server_(std::move(s)) {}
+metrics_exposer::~metrics_exposer() = default;
+
+outcome<std::unique_ptr<metrics_exposer>> metrics_exposer::open(
+    const std::string& listen, const worker_counters& worker, const operation_counters& operations,
+    rank self) {
+  try {
+    return std::unique_ptr<metrics_exposer>(
+        new metrics_exposer(std::make_unique<server>(listen, worker, operations)));
+  } catch (const std::exception& refused) {
+    return fail(errc::bad_configuration,
+                "metrics.listen = \"" + listen + "\" (rank " + std::to_string(self.value) +
+                    "): " + refused.what() +
+                    "; choose a free port, or port 0 for any (each process needs its own)");
+  }
+}
+
+std::uint16_t metrics_exposer::port() const {
+  const auto ports = server_->http.GetListeningPorts();
+  return ports.empty() ? std::uint16_t{0} : static_cast<std::uint16_t>(ports.front());
+}
+
+}  // namespace troupe::actors

@@ -1,0 +1,167 @@
+#include "actors/endpoint/endpoint_host.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "actors/endpoint/bootstrap_setup.hpp"
+#include "actors/endpoint/endpoint_actor.hpp"
+#include "actors/endpoint/quiet_network.hpp"
+#include "config/launch_environment.hpp"
+#include "net/crypto/system_entropy.hpp"
+#include "net/tcp/tcp_address.hpp"
+#include "net/tcp/tcp_network.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+// Buffers and exposures known at once. Chosen: 4,096 operations with three buffers each, and the
+// pieces of pipelined ones; an entry costs 24 to 48 bytes and is made on first use.
+constexpr std::uint32_t buffer_capacity = 1u << 20;
+
+// Beyond the job's own deadline: the bootstrap core answers in time, this only guards the caller.
+constexpr duration join_grace = std::chrono::seconds(2);
+
+constexpr duration shut_down_patience = std::chrono::seconds(2);
+
+// Sockets of one rank before its first operation: listener, epoll, wake-up, ring and rendezvous.
+constexpr std::uint64_t basic_descriptors = 16;
+
+std::uint64_t fnv(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037ull;
+  for (const char c : text)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  return hash;
+}
+
+std::uint32_t host_id() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return static_cast<std::uint32_t>(fnv(name));
+}
+
+outcome<std::unique_ptr<lane_network>> open_network(const config::options& options,
+                                                    const endpoint_identity& who,
+                                                    const std::string& rendezvous_host,
+                                                    buffer_table& buffers) {
+  if (who.world_size == 1)
+    return std::unique_ptr<lane_network>(std::make_unique<quiet_network>());
+  if (auto enough = net::check_descriptor_limit(basic_descriptors); !enough)
+    return fail(enough.error());
+  net::tcp_network_options tcp{.sockets = options.tcp,
+                               .interface = options.bootstrap.interface,
+                               .route_to = who.rendezvous,
+                               .port_first = options.bootstrap.port_first,
+                               .port_last = options.bootstrap.port_last};
+  if (to_index(who.self) == 0) {
+    // Rank 0 serves the rendezvous on its own socket.
+    tcp.interface = rendezvous_host;
+    tcp.port_first = who.rendezvous.port;
+    tcp.port_last = who.rendezvous.port;
+  }
+  auto made = net::tcp_network::make(tcp, buffers);
+  if (!made) return fail(made.error());
+  return std::unique_ptr<lane_network>(std::move(*made));
+}
+
+polling_options make_polling_options(const config::worker_options& options) {
+  return {.spin = options.spin, .yield = options.yield, .cpus = options.cpus};
+}
+
+}  // namespace
+
+endpoint_host::endpoint_host(config::loaded_options loaded, endpoint_identity who)
+    : loaded_(std::move(loaded)), identity_(who), buffers_(buffer_capacity) {}
+
+outcome<std::shared_ptr<endpoint_host>> endpoint_host::open(const communicator_options& options) {
+  auto loaded =
+      config::load({.config_file = options.config_file, .settings = options.settings, .environment = {}});
+  if (!loaded) return fail(loaded.error());
+  auto rendezvous = options.rendezvous;
+  if (!rendezvous && !loaded->values.bootstrap.rendezvous.empty())
+    rendezvous = loaded->values.bootstrap.rendezvous;
+  const auto place = config::find_launch_environment(
+      {.rank = options.rank, .world_size = options.world_size, .rendezvous = rendezvous},
+      config::process_environment());
+  if (!place) return fail(place.error());
+  endpoint_identity who{place->rank, place->world_size, {}, fnv(place->job_id)};
+  std::string host;
+  if (place->world_size > 1) {
+    const auto text = to_string(place->rendezvous);
+    const auto address = net::resolve(text);
+    if (!address) return fail(address.error());
+    who.rendezvous = *address;
+    auto without_port = *address;
+    without_port.port = 0;
+    host = to_string(without_port);
+    host.resize(host.rfind(':'));
+    if (host.front() == '[') host = host.substr(1, host.size() - 2);
+  }
+  std::shared_ptr<endpoint_host> made(new endpoint_host(std::move(*loaded), who));
+  auto network = open_network(made->loaded_.values, who, host, made->buffers_);
+  if (!network) return fail(network.error());
+  made->network_ = std::move(*network);
+  if (auto started = made->start(); !started) return fail(started.error());
+  return made;
+}
+
+outcome<void> endpoint_host::start() {
+  const auto entropy = net::system_entropy();
+  if (!entropy)
+    return fail(failure{entropy.error(), "the system gave no random bytes (getrandom)"});
+  worker_ = std::make_unique<polling_worker>(make_polling_options(loaded_.values.worker));
+  context_ = std::make_unique<endpoint_context>(loaded_.values, identity_, *worker_, buffers_,
+                                                *network_, counters_);
+  if (!loaded_.values.metrics.listen.empty()) {
+    auto exposer = metrics_exposer::open(loaded_.values.metrics.listen, worker_->counters(),
+                                         counters_, identity_.self);
+    if (!exposer) return fail(exposer.error());
+    exposer_ = std::move(*exposer);
+  }
+  actor_ = spawn_endpoint(*context_,
+                          make_bootstrap_options(loaded_.values, identity_, host_id()), *entropy);
+  return {};
+}
+
+outcome<communicator_seat> endpoint_host::join() {
+  auto answer = std::make_shared<ticket<communicator_seat>>();
+  post(nullptr, actor_, join_requested{answer});
+  auto* seat = answer->wait(loaded_.values.bootstrap.timeout + join_grace);
+  if (seat == nullptr)
+    return fail(errc::timed_out,
+                "joining did not end within bootstrap.timeout: the worker does not run");
+  return *seat;
+}
+
+endpoint_host::~endpoint_host() {
+  if (guard_.forked()) {
+    // The worker's thread exists in the parent only: joining it or closing its sockets would hang
+    // or harm the parent's job. The child keeps the memory.
+    [[maybe_unused]] auto* exposer = exposer_.release();
+    [[maybe_unused]] auto* worker = worker_.release();
+    [[maybe_unused]] auto* context = context_.release();
+    [[maybe_unused]] auto* network = network_.release();
+    return;
+  }
+  exposer_.reset();
+  if (worker_ && actor_) {
+    auto answer = std::make_shared<ticket<done_value>>();
+    post(nullptr, actor_, shut_down{answer});
+    answer->wait(shut_down_patience);
+    stop_actor(actor_);
+  }
+  actor_ = nullptr;
+  worker_.reset();
+  context_.reset();
+}
+
+void endpoint_host::raise_next_communicator_id(std::uint32_t above) {
+  auto known = next_id_.load();
+  while (known < above && !next_id_.compare_exchange_weak(known, above)) {
+  }
+}
+
+}  // namespace troupe::actors
