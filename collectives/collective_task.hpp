@@ -15,9 +15,9 @@ namespace troupe::collectives {
 /// says. broadcast and receive: `receive` alone. send: `send` alone. barrier: neither. `scratch`
 /// has at least `plan::scratch_bytes` bytes and overlaps neither.
 struct collective_buffers {
-  buffer_view send;
-  buffer_view receive;
-  buffer_view scratch;
+  buffer_view send{};
+  buffer_view receive{};
+  buffer_view scratch{};
 };
 
 /// What does not change while an operation runs: its plan and its buffers.
