@@ -31,10 +31,10 @@ struct communicator_options {
 /// What every operation can be given beside its own arguments.
 struct operation_options {
   /// Ends the operation with timed_out after this long; unset: `collective.timeout`.
-  std::optional<duration> timeout;
+  std::optional<duration> timeout = std::nullopt;
   /// Takes this algorithm instead of the table's choice. Must be equal on all ranks. An algorithm
   /// that the operation does not have is bad_argument.
-  std::optional<troupe::algorithm> algorithm;
+  std::optional<troupe::algorithm> algorithm = std::nullopt;
 };
 
 /// in[count] -> out[count] on every rank. `send == receive` is in place.

@@ -81,6 +81,7 @@ void bootstrap_actor_state::apply_one(const net::close_connection& effect) {
   }
   connections_.erase(found->second.get());
   found->second->close();
+  context_->router.bury(std::move(found->second));
   lanes_.erase(found);
 }
 
@@ -174,6 +175,7 @@ void bootstrap_actor_state::drop(std::uint64_t connection) {
   const auto found = lanes_.find(connection);
   if (found == lanes_.end()) return;
   connections_.erase(found->second.get());
+  context_->router.bury(std::move(found->second));
   lanes_.erase(found);
 }
 

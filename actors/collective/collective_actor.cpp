@@ -8,6 +8,14 @@
 
 namespace troupe::actors {
 
+namespace {
+
+// How long an operation waits to hear why a peer ended it. Chosen: a notice takes a hop or two; half
+// a second leaves room within the second that an abort may take.
+constexpr duration reason_patience = std::chrono::milliseconds(500);
+
+}  // namespace
+
 void collective_actor_state::init(collective_actor::pointer self, endpoint_context& context) {
   self_ = self;
   context_ = &context;
@@ -230,6 +238,13 @@ void collective_actor_state::on_transfer(const transfer_ended& message) {
   e.open.erase(found);
   if (stopping_) {
     end_if_quiet();
+    return;
+  }
+  if (message.failed.code == errc::aborted) {
+    // The peer ended the operation early. The reason follows as a failure notice to the rank, which
+    // stops us with it; the watchdog ends the wait if it does not come.
+    e.gave_up = message.peer;
+    e.deadline = std::min(e.deadline, saturating_add(context_->now(), reason_patience));
     return;
   }
   if (message.failed.code != errc::ok) {

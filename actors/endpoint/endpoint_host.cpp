@@ -68,7 +68,7 @@ outcome<std::unique_ptr<lane_network>> open_network(const config::options& optio
 }
 
 polling_options make_polling_options(const config::worker_options& options) {
-  return {.spin = options.spin, .yield = options.yield, .cpus = options.cpus};
+  return {.spin = options.spin, .yield = options.yield};
 }
 
 }  // namespace
@@ -113,6 +113,7 @@ outcome<void> endpoint_host::start() {
   if (!entropy)
     return fail(failure{entropy.error(), "the system gave no random bytes (getrandom)"});
   worker_ = std::make_unique<polling_worker>(make_polling_options(loaded_.values.worker));
+  if (auto bound = worker_->bind(loaded_.values.worker.cpus); !bound) return bound;
   context_ = std::make_unique<endpoint_context>(loaded_.values, identity_, *worker_, buffers_,
                                                 *network_, counters_);
   if (!loaded_.values.metrics.listen.empty()) {

@@ -16,6 +16,7 @@ bool lane_router::poll(instant now) {
   const auto count = network_.poll(now, events);
   for (std::size_t i = 0; i < count; ++i)
     route(events[i]);
+  graves_.clear();
   return count != 0;
 }
 

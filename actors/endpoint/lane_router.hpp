@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "actors/worker/poller.hpp"
 #include "runtime/lane.hpp"
@@ -38,6 +40,13 @@ class lane_router final : public poller {
     l.set_tag(reinterpret_cast<std::uintptr_t>(owner));
   }
 
+  /// Destroys a lane after the events taken so far were led to their owners: one of them may still
+  /// name it.
+  void bury(std::unique_ptr<lane> l) {
+    set_owner(*l, nullptr);
+    graves_.push_back(std::move(l));
+  }
+
   bool poll(instant now) override;
   instant next_deadline() const override { return network_.next_deadline(); }
   int wait_descriptor() const override { return network_.wait_descriptor(); }
@@ -47,6 +56,7 @@ class lane_router final : public poller {
 
   lane_network& network_;
   lane_acceptor* acceptor_ = nullptr;
+  std::vector<std::unique_ptr<lane>> graves_;
 };
 
 }  // namespace troupe::actors

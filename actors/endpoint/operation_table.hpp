@@ -33,6 +33,9 @@ struct operation_entry {
   std::uint16_t generation = 0;
   bool live = false;
   bool stopping = false;
+  /// A peer (world rank) whose link said that it ended this operation early; `no_rank` if none. Why
+  /// it did is on its way as a failure notice.
+  rank gave_up = no_rank;
 
   /// What the operation waits for, for the watchdog's message: open transfers, oldest first.
   struct open_transfer {

@@ -38,10 +38,11 @@ void report_if_done(rank_state& state, rank_effects& out) {
 void fail_communicator(rank_state& state, const failure& why, rank_effects& out) {
   if (state.sticky.code() != errc::ok) return;
   state.sticky = why;
+  // The reason goes out before the cancellations that follow from it.
+  if (state.size > 1) out.push_back(spread_failure{why});
   for (const auto& operation : state.running)
     out.push_back(stop_operation{operation.slot, why});
   state.early.clear();
-  if (state.size > 1) out.push_back(spread_failure{why});
 }
 
 void remember(rank_state& state, const rank_state::running_operation& operation) {

@@ -63,21 +63,27 @@ void watchdog_actor_state::apply(const watchdog_verdict& verdict) {
 }
 
 void watchdog_actor_state::expire(std::uint32_t slot) {
-  auto& entry = context_->operations.entries()[slot];
+  const auto& entry = context_->operations.entries()[slot];
+  context_->send_urgent(entry.runner,
+                        collective_stop{{static_cast<std::uint16_t>(slot), entry.generation},
+                                        std::make_shared<const failure>(verdict_on(entry))});
+}
+
+failure watchdog_actor_state::verdict_on(const operation_entry& entry) const {
   const auto& request = entry.work->request();
+  const auto number = std::to_string(entry.number.value & ~point_to_point_bit);
+  const auto what = to_string(request.signature) + " (operation " + number + ")";
+  if (entry.gave_up != no_rank)
+    return {error{errc::aborted, 0, entry.members->from_world(entry.gave_up).value_or(no_rank)},
+            what + ": " + context_->describe(entry.gave_up) +
+                " ended it early and did not say why"};
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(request.timeout);
-  const error what{errc::timed_out, 0,
-                   entry.open.empty()
-                       ? no_rank
-                       : entry.members->from_world(entry.open.front().peer).value_or(no_rank)};
-  context_->send_urgent(
-      entry.runner,
-      collective_stop{{static_cast<std::uint16_t>(slot), entry.generation},
-                      std::make_shared<const failure>(
-                          what, to_string(request.signature) + " (operation " +
-                                    std::to_string(entry.number.value & ~point_to_point_bit) +
-                                    ") timed out after " + std::to_string(milliseconds.count()) +
-                                    " ms, " + waiting_for(entry))});
+  const auto culprit = entry.open.empty()
+                           ? no_rank
+                           : entry.members->from_world(entry.open.front().peer).value_or(no_rank);
+  return {error{errc::timed_out, 0, culprit},
+          what + " timed out after " + std::to_string(milliseconds.count()) + " ms, " +
+              waiting_for(entry)};
 }
 
 std::string watchdog_actor_state::waiting_for(const operation_entry& entry) const {

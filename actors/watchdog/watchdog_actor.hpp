@@ -29,6 +29,7 @@ class watchdog_actor_state : public timer_owner {
   void drive();
   void apply(const watchdog_verdict& verdict);
   void expire(std::uint32_t slot);
+  failure verdict_on(const operation_entry& entry) const;
   std::string waiting_for(const operation_entry& entry) const;
 
   watchdog_actor::pointer self_ = nullptr;

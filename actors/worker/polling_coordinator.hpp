@@ -8,7 +8,6 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -22,7 +21,6 @@ namespace troupe::actors {
 struct polling_options {
   duration spin = std::chrono::microseconds(50);    ///< busy polling after the last work
   duration yield = std::chrono::microseconds(200);  ///< then sched_yield between polls; then park
-  std::string cpus;                                 ///< cpu list; empty: anywhere
 };
 
 /// CAF's side of the polling worker: a scheduler with one thread, on which every actor of its
@@ -46,6 +44,7 @@ class polling_coordinator : public caf::scheduler::abstract_coordinator {
   void configure(const polling_options& options);
 
   instant now() const;
+  pthread_t thread_handle() { return thread_.native_handle(); }
   caf::execution_unit* unit() { return &unit_; }
   void add(poller& p);
   void remove(poller& p);

@@ -1,5 +1,7 @@
 #include "actors/worker/polling_worker.hpp"
 
+#include "actors/worker/placement.hpp"
+
 namespace troupe::actors {
 
 polling_worker::polling_worker(const polling_options& options) {
@@ -11,8 +13,10 @@ polling_worker::polling_worker(const polling_options& options) {
   coordinator_->set_counters(&counters());
 }
 
-polling_worker::~polling_worker() {
-  system_.reset();
+polling_worker::~polling_worker() { system_.reset(); }
+
+outcome<void> polling_worker::bind(const std::string& cpus) {
+  return bind_thread(coordinator_->thread_handle(), cpus);
 }
 
 caf::execution_unit* polling_worker::unit() {

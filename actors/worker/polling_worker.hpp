@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "actors/worker/polling_coordinator.hpp"
 #include "actors/worker/worker.hpp"
+#include "runtime/result.hpp"
 
 namespace troupe::actors {
 
@@ -14,6 +16,9 @@ class polling_worker final : public worker {
  public:
   explicit polling_worker(const polling_options& options);
   ~polling_worker() override;
+
+  /// Keeps the worker's thread on these processors. Errors: as `bind_thread`.
+  outcome<void> bind(const std::string& cpus);
 
   instant now() const override { return coordinator_->now(); }
   caf::actor_system& system() override { return *system_; }
