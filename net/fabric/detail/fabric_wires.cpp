@@ -212,7 +212,9 @@ void fabric_world::arrive(std::uint32_t half, std::uint32_t frame) {
     return free_frame(frame);
   }
   if (receiver.closed || receiver.lost) {
-    if (!endpoints_[receiver.endpoint].host_crashed)
+    // An end that is on its way says it, after what is before it.
+    const bool will_hear = receiver.out.head != no_index && !receiver.stalled;
+    if (!will_hear && !endpoints_[receiver.endpoint].host_crashed)
       plan_loss(half, {errc::peer_lost}, wire_delay());
     return free_frame(frame);
   }

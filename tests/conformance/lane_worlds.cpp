@@ -1,0 +1,151 @@
+#include "tests/conformance/lane_worlds.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "net/tcp/tcp_address.hpp"
+#include "runtime/assert.hpp"
+
+namespace troupe::conformance {
+
+namespace {
+
+constexpr std::uint32_t buffer_count_max = 64;
+
+}  // namespace
+
+// -- fabric
+// ----------------------------------------------------------------------------------------
+
+fabric_lane_world::fabric_lane_world(const net::fabric_options& options) : fabric_(options) {
+  buffers_.assign(3, buffer_table(buffer_count_max));
+  for (std::uint32_t side = 0; side < 3; ++side)
+    networks_.push_back(fabric_.make_network(side, buffers_[side]));
+  fabric_.crash(2, net::crash_kind::host);
+}
+
+void fabric_lane_world::wait(instant until) {
+  if (fabric_.next_event() <= until)
+    fabric_.run_next();
+  else
+    fabric_.run_until(until);
+  for (std::uint32_t endpoint = 0; fabric_.take_ready(endpoint);) {
+  }
+}
+
+// -- tcp
+// -------------------------------------------------------------------------------------------
+
+namespace {
+
+struct any_address {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof(sockaddr_storage);
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+};
+
+any_address parse(const std::string& host) {
+  any_address out;
+  sockaddr_in v4{};
+  sockaddr_in6 v6{};
+  if (::inet_pton(AF_INET, host.c_str(), &v4.sin_addr) == 1) {
+    v4.sin_family = AF_INET;
+    std::memcpy(&out.storage, &v4, sizeof v4);
+    out.length = sizeof v4;
+  } else {
+    TROUPE_ASSERT(::inet_pton(AF_INET6, host.c_str(), &v6.sin6_addr) == 1);
+    v6.sin6_family = AF_INET6;
+    std::memcpy(&out.storage, &v6, sizeof v6);
+    out.length = sizeof v6;
+  }
+  return out;
+}
+
+// A socket bound to a port of `host`, and that port.
+int bind_socket(const std::string& host, std::uint16_t& port) {
+  auto address = parse(host);
+  const int socket = ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (socket < 0 || ::bind(socket, address.get(), address.length) != 0) return -1;
+  TROUPE_ASSERT(::getsockname(socket, address.get(), &address.length) == 0);
+  sockaddr_in v4{};
+  std::memcpy(&v4, &address.storage, sizeof v4);  // the port is at the same place in both
+  port = ntohs(v4.sin_port);
+  return socket;
+}
+
+}  // namespace
+
+tcp_lane_world::tcp_lane_world(const std::string& host, duration patience)
+    : host_(host), patience_(patience) {
+  buffers_.assign(2, buffer_table(buffer_count_max));
+  for (auto& buffers : buffers_) {
+    net::tcp_network_options options;
+    options.interface = host;
+    auto network = net::tcp_network::make(options, buffers);
+    TROUPE_ASSERT(network.has_value());
+    networks_.push_back(std::move(*network));
+  }
+}
+
+tcp_lane_world::~tcp_lane_world() {
+  for (const int socket : deaf_sockets_)
+    ::close(socket);
+}
+
+bool tcp_lane_world::has(const std::string& host) {
+  return net::choose_listen_address(host, {}).has_value();
+}
+
+instant tcp_lane_world::now() {
+  return instant(
+      std::chrono::duration_cast<duration>(std::chrono::steady_clock::now().time_since_epoch()));
+}
+
+void tcp_lane_world::wait(instant until) {
+  for (const auto& network : networks_)
+    until = std::min(until, network->next_deadline());
+  const auto left = std::max(duration::zero(), until - now());
+  pollfd sockets[2] = {{networks_[0]->wait_descriptor(), POLLIN, 0},
+                       {networks_[1]->wait_descriptor(), POLLIN, 0}};
+  const auto milliseconds =
+      std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + (left.count() ? 1 : 0);
+  ::poll(sockets, 2, static_cast<int>(std::min<std::int64_t>(milliseconds, 60'000)));
+}
+
+// A port that is bound and not listened on: nobody else can take it, every dial is refused.
+lane_address tcp_lane_world::nobody() {
+  std::uint16_t port = 0;
+  deaf_sockets_.push_back(bind_socket(host_, port));
+  auto address = networks_[0]->address();
+  address.port = port;
+  return address;
+}
+
+// A listener whose queue is full: the system drops what else comes.
+lane_address tcp_lane_world::silence() {
+  std::uint16_t port = 0;
+  const int listener = bind_socket(host_, port);
+  TROUPE_ASSERT(::listen(listener, 0) == 0);
+  deaf_sockets_.push_back(listener);
+  auto address = networks_[0]->address();
+  address.port = port;
+  any_address name;
+  TROUPE_ASSERT(::getsockname(listener, name.get(), &name.length) == 0);
+  for (int i = 0; i < 4; ++i) {
+    const int filler =
+        ::socket(name.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    ::connect(filler, name.get(), name.length);
+    deaf_sockets_.push_back(filler);
+  }
+  ::usleep(20'000);
+  return address;
+}
+
+}  // namespace troupe::conformance

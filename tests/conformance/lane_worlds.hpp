@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/fabric/fabric.hpp"
+#include "net/tcp/tcp_network.hpp"
+#include "tests/conformance/lane_world.hpp"
+
+namespace troupe::conformance {
+
+/// Endpoints 0 and 1 of a simulated network, under virtual time. Endpoint 2 is a host that died.
+class fabric_lane_world final : public lane_world {
+ public:
+  explicit fabric_lane_world(const net::fabric_options& options = {});
+
+  lane_kind kind() const override { return lane_kind::fabric; }
+  lane_network& network(int side) override { return *networks_[side]; }
+  buffer_table& buffers(int side) override { return buffers_[side]; }
+  instant now() override { return fabric_.now(); }
+  void wait(instant until) override;
+  lane_address nobody() override { return net::fabric::address_of(77); }
+  lane_address silence() override { return net::fabric::address_of(2); }
+  duration patience() const override { return std::chrono::seconds(20); }
+  duration quiet() const override { return std::chrono::seconds(1); }
+
+ private:
+  net::fabric fabric_;
+  std::vector<buffer_table> buffers_;
+  std::vector<std::unique_ptr<lane_network>> networks_;
+};
+
+/// Two endpoints with sockets on one address of this machine, under its clock.
+class tcp_lane_world final : public lane_world {
+ public:
+  explicit tcp_lane_world(const std::string& host, duration patience = std::chrono::seconds(20));
+  ~tcp_lane_world() override;
+
+  /// Whether this machine has the address.
+  static bool has(const std::string& host);
+
+  lane_kind kind() const override { return lane_kind::tcp; }
+  lane_network& network(int side) override { return *networks_[side]; }
+  buffer_table& buffers(int side) override { return buffers_[side]; }
+  instant now() override;
+  void wait(instant until) override;
+  lane_address nobody() override;
+  lane_address silence() override;
+  duration patience() const override { return patience_; }
+  duration quiet() const override { return std::chrono::milliseconds(50); }
+
+ private:
+  std::string host_;
+  duration patience_;
+  std::vector<buffer_table> buffers_;
+  std::vector<std::unique_ptr<net::tcp_network>> networks_;
+  std::vector<int> deaf_sockets_;
+};
+
+}  // namespace troupe::conformance
