@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "docs/examples/summation_order.hpp"
 #include "runtime/random.hpp"
 
 namespace examples {
@@ -36,15 +37,6 @@ struct operation {
   std::vector<std::pair<std::size_t, std::uint32_t>> places;  ///< of a split: part and new rank
 };
 
-void add_up(const operation& op, std::size_t first, std::size_t count, std::vector<float>& sums) {
-  sums.assign(count, 0.0f);
-  for (const call& each : op.calls) {
-    const auto* values = reinterpret_cast<const float*>(each.send) + first;
-    for (std::size_t i = 0; i < count; ++i)
-      sums[i] += values[i];
-  }
-}
-
 void perform(operation& op) {
   const troupe::operation_signature& what = op.calls[0].signature;
   const std::size_t bytes = what.count * size_of(what.type);
@@ -57,11 +49,22 @@ void perform(operation& op) {
     }
     return;
   }
-  std::vector<float> sums;
-  const bool whole = what.kind == operation_kind::all_reduce;
-  add_up(op, 0, whole ? what.count : what.count * op.calls.size(), sums);
+  // Into memory of its own first: the output of one member may be the input of another.
+  std::vector<const float*> terms;
+  for (const call& each : op.calls)
+    terms.push_back(reinterpret_cast<const float*>(each.send));
+  std::vector<std::vector<float>> sums(op.calls.size(), std::vector<float>(what.count));
+  for (std::size_t r = 0; r < op.calls.size(); ++r) {
+    if (what.kind == operation_kind::all_reduce) {
+      add_like_recursive_doubling(terms, sums[r]);
+      continue;
+    }
+    add_like_reduce_scatter(terms, r, sums[r]);
+    for (const float*& term : terms)
+      term += what.count;
+  }
   for (std::size_t r = 0; r < op.calls.size(); ++r)
-    std::memcpy(op.calls[r].receive, sums.data() + (whole ? 0 : r * what.count), bytes);
+    std::memcpy(op.calls[r].receive, sums[r].data(), bytes);
 }
 
 /// What the members of one communicator share.

@@ -4,21 +4,13 @@
 #include <atomic>
 #include <thread>
 
+#include "docs/examples/summation_order.hpp"
 #include "runtime/assert.hpp"
 
 namespace examples {
-namespace {
-
-void add(const std::vector<float>& from, std::vector<float>& to) {
-  for (std::size_t i = 0; i < to.size(); ++i)
-    to[i] += from[i];
-}
-
-}  // namespace
-
 reference_trainer::reference_trainer(const character_model& model,
                                      const reference_trainer_options& options)
-    : model_(&model), options_(options) {
+    : model_(&model), options_(options), group_sums_(options.group_count) {
   for (std::uint32_t i = 0; i < options.rank_count; ++i)
     members_.push_back({.pass = model_pass(model, options.row_count), .gradients = {}});
   for (std::size_t bucket = 0; bucket < model.bucket_count(); ++bucket) {
@@ -50,8 +42,7 @@ double reference_trainer::step(std::span<const text_batch> batches, double learn
   for (const member& each : members_)
     loss += each.loss;
   for (std::size_t bucket = 0; bucket < parameters_.size(); ++bucket) {
-    add_up(bucket);
-    optimizers_[bucket].step(parameters_[bucket], members_[0].gradients[bucket],
+    optimizers_[bucket].step(parameters_[bucket], add_up(bucket),
                              {.learning_rate = learning_rate,
                               .gradient_scale = 1.0f / static_cast<float>(members_.size())});
   }
@@ -67,13 +58,28 @@ void reference_trainer::compute(const text_batch& batch, member& of) const {
     of.pass.backward(bucket, parameters_[bucket], of.gradients[bucket]);
 }
 
-void reference_trainer::add_up(std::size_t bucket) {
+std::span<const float> reference_trainer::add_up(std::size_t bucket) {
+  const std::size_t count = parameters_[bucket].size();
   const std::size_t group_size = members_.size() / options_.group_count;
-  for (std::size_t first = 0; first < members_.size(); first += group_size) {
-    for (std::size_t i = first + 1; i < first + group_size; ++i)
-      add(members_[i].gradients[bucket], members_[first].gradients[bucket]);
-    if (first > 0) add(members_[first].gradients[bucket], members_[0].gradients[bucket]);
+  const std::size_t shard_count = (count + group_size - 1) / group_size;
+  std::vector<const float*> terms(group_size);
+  for (std::size_t group = 0; group < group_sums_.size(); ++group) {
+    group_sums_[group].resize(count);
+    for (std::size_t place = 0; place < group_size; ++place) {
+      const std::size_t begin = std::min(place * shard_count, count);
+      const std::size_t end = std::min(begin + shard_count, count);
+      for (std::size_t i = 0; i < group_size; ++i)
+        terms[i] = members_[group * group_size + i].gradients[bucket].data() + begin;
+      add_like_reduce_scatter(terms, place,
+                              std::span(group_sums_[group]).subspan(begin, end - begin));
+    }
   }
+  terms.clear();
+  for (const std::vector<float>& sum : group_sums_)
+    terms.push_back(sum.data());
+  sum_.resize(count);
+  add_like_recursive_doubling(terms, sum_);
+  return sum_;
 }
 
 }  // namespace examples

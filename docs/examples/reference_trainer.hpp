@@ -20,10 +20,8 @@ struct reference_trainer_options {
 
 /// The same training in one process, without Troupe: what `sharded_trainer` is compared with.
 ///
-/// It computes the gradient of every rank's rows on its own, then adds them up as the job does:
-/// rank by rank inside each group, then group by group. With groups of at most two, and at most
-/// two groups, no other order exists and the result is bitwise that of the job; beyond that it
-/// depends on the algorithms of the collectives and differs by rounding.
+/// It computes the gradient of every rank's rows on its own, then adds them up in the order in
+/// which the job does: inside each group, then across the groups. So every bit is that of the job.
 ///
 /// Rows are computed on as many threads as the machine has cores; nothing depends on their number.
 class reference_trainer {
@@ -44,14 +42,16 @@ class reference_trainer {
   };
 
   void compute(const text_batch& batch, member& of) const;
-  /// The sum over all members, left in the first.
-  void add_up(std::size_t bucket);
+  /// The sum over all members, valid until the next call.
+  std::span<const float> add_up(std::size_t bucket);
 
   const character_model* model_;
   reference_trainer_options options_;
   std::vector<std::vector<float>> parameters_;
   std::vector<adam> optimizers_;
   std::vector<member> members_;
+  std::vector<std::vector<float>> group_sums_;
+  std::vector<float> sum_;
 };
 
 }  // namespace examples

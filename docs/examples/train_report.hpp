@@ -39,7 +39,7 @@ struct comparison {
   bool identical = true;            ///< every loss has the same bits
 };
 
-/// What two runs of the same training may differ by: float32 sums in another order.
+/// Relative. Equal orders of summation give 0; another order soon gives more than this.
 inline constexpr double allowed_difference = 1e-4;
 
 comparison compare_curves(std::span<const double> losses, std::span<const double> reference);
