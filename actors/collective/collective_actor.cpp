@@ -124,13 +124,30 @@ result<void> collective_actor_state::open_buffers(const operation_request& reque
     out.scratch = taken->view;
   }
   // The runtime only reads the send buffer; the table knows one kind of pointer.
-  const auto send = context_->buffers.add(const_cast<void*>(request.send), request.send_bytes);
+  auto* const send_base = static_cast<std::byte*>(const_cast<void*>(request.send));
+  auto* const receive_base = static_cast<std::byte*>(request.receive);
+  if (request.in_place && request.receive_bytes >= request.send_bytes) {
+    // In place the two are views of one buffer: that is how the machine knows.
+    const auto whole = context_->buffers.add(receive_base, request.receive_bytes);
+    if (!whole) return tl::unexpected<error>(whole.error());
+    e.receive_buffer = whole->id;
+    out.receive = *whole;
+    out.send = whole->part(static_cast<std::uint64_t>(send_base - receive_base),
+                           request.send_bytes);
+    return {};
+  }
+  const auto send = context_->buffers.add(send_base, request.send_bytes);
   if (!send) return tl::unexpected<error>(send.error());
   e.send_buffer = send->id;
-  const auto receive = context_->buffers.add(request.receive, request.receive_bytes);
+  out.send = *send;
+  if (request.in_place) {
+    out.receive = send->part(static_cast<std::uint64_t>(receive_base - send_base),
+                             request.receive_bytes);
+    return {};
+  }
+  const auto receive = context_->buffers.add(receive_base, request.receive_bytes);
   if (!receive) return tl::unexpected<error>(receive.error());
   e.receive_buffer = receive->id;
-  out.send = *send;
   out.receive = *receive;
   return {};
 }
