@@ -59,7 +59,12 @@ class control_stream {
   /// The stream goes on over another lane: everything unacknowledged is to be posted again.
   void move();
 
-  /// Messages under way that the peer answers within its acknowledgement delay.
+  /// True if the peer owes an answer: it acknowledges within its delay whatever is more than an
+  /// acknowledgement, and at once when it has taken `answered_count` messages of any kind.
+  bool awaits_answer() const { return answerable_ > 0 || outstanding() >= answered_count(); }
+  std::uint32_t answered_count() const { return limit_ / 2; }
+
+  /// Messages under way that are more than acknowledgements.
   std::uint32_t answerable() const { return answerable_; }
 
   /// True if the peer has the message with this number of ours.

@@ -33,6 +33,7 @@ struct link_counters {
   std::uint64_t control_repeated = 0;  ///< posted again on another lane
   std::uint64_t acks_sent = 0;         ///< messages that carry nothing else
   std::uint64_t heartbeats_sent = 0;
+  std::uint64_t probes_sent = 0;  ///< writes were not acknowledged for a timeout
   std::uint64_t requests_sent = 0;
   std::uint64_t grants_sent = 0;
   std::uint64_t notices_sent = 0;

@@ -76,6 +76,11 @@ struct link_clock {
   instant last_heard{};
   instant last_sent{};
   instant control_progress{};     ///< last acknowledgement of a control message, or first one due
+  bool control_waits = false;     ///< the peer owes an answer
+  instant control_moved{};        ///< the stream came to its lane
+  instant data_progress{};        ///< last acknowledgement of a write
+  bool probed = false;            ///< the peer was asked for one since, or
+  bool probe_due = false;         ///< will be when the control stream has room
   instant starved_since = never;  ///< eager puts wait for credit and the peer does not know
   instant patience_until{};       ///< we slept: give up nothing before
   instant armed = never;

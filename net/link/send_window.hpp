@@ -59,7 +59,9 @@ class send_window {
 
   bool contains(sequence number) const { return distance(retired_, number) < in_use(); }
   segment& at(sequence number) { return ring_[number.value & mask_]; }
+  const segment& at(sequence number) const { return ring_[number.value & mask_]; }
   segment& at_index(std::uint32_t index) { return ring_[index]; }
+  const segment& at_index(std::uint32_t index) const { return ring_[index]; }
   std::uint32_t index_of(const segment& s) const { return s.number.value & mask_; }
 
   /// The peer has everything before `number`. False if that cannot be: it was never sent. Old news

@@ -38,6 +38,8 @@ void put(byte_writer& out, const lane_reset_body& body) {
 
 void put(byte_writer&, const acknowledge_body&) {}
 
+void put(byte_writer&, const probe_body&) {}
+
 void put(byte_writer& out, const ready_body& body) {
   encode(out, body.id);
   encode(out, body.signature);
@@ -226,6 +228,7 @@ std::optional<control_body> read_body(control_kind kind, byte_reader& in) {
     case control_kind::cancel: return read_cancel(in);
     case control_kind::lane_fenced: return read_lane_fenced(in);
     case control_kind::notice: return read_notice(in);
+    case control_kind::probe: return probe_body{};
   }
   return {};
 }
@@ -233,7 +236,7 @@ std::optional<control_body> read_body(control_kind kind, byte_reader& in) {
 }  // namespace
 
 control_kind kind_of(const control_body& body) {
-  static_assert(std::variant_size_v<control_body> == 12, "one kind per body, in the same order");
+  static_assert(std::variant_size_v<control_body> == 13, "one kind per body, in the same order");
   return static_cast<control_kind>(body.index() + 1);
 }
 

@@ -41,6 +41,7 @@ enum class control_kind : std::uint8_t {
   cancel = 10,
   lane_fenced = 11,
   notice = 12,
+  probe = 13,
 };
 
 /// In front of every control message: what we say, and what we have heard. Layout (little-endian):
@@ -153,9 +154,12 @@ struct notice_body {
   std::span<const std::byte> bytes{};
 };
 
+/// Asks for an acknowledgement: writes are under way and nothing is heard of them.
+struct probe_body {};
+
 using control_body = std::variant<hello_body, lane_reset_body, acknowledge_body, ready_body,
                                   request_body, begin_body, grant_body, decline_body, refuse_body,
-                                  cancel_body, lane_fenced_body, notice_body>;
+                                  cancel_body, lane_fenced_body, notice_body, probe_body>;
 
 struct control_message {
   control_header header;

@@ -210,15 +210,15 @@ void on_refuse(link_step& step, const refuse_body& body) {
   const bool about_put = body.side == transfer_side::accept;
   const auto index =
       s.transfers.find(body.id, about_put ? transfer_side::put : transfer_side::accept);
-  if (index == no_index) {
+  const bool early = index != no_index && !s.transfers[index].local;
+  if (early) drop_early(step, index);
+  if (early || index == no_index) {
     if (!about_put || is_over(step, body.id)) return;
     TROUPE_MARK("link: eager put refused after it was reported");
     step.out.push_back(report_refused{body.id, body.signature});
     return;
   }
   switch (s.transfers[index].phase) {
-    case transfer_phase::ready_early:
-    case transfer_phase::request_early: drop_early(step, index); return;
     case transfer_phase::put_starved:
     case transfer_phase::put_unready:
     case transfer_phase::put_queued:

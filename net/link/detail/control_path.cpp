@@ -89,7 +89,7 @@ void on_stream_message(link_step& step, const control_message& message) {
     case control_stream::verdict::fresh: break;
   }
   if (kind_of(message.body) != control_kind::acknowledge) acknowledge_soon(step);
-  if (untold_messages(s) >= s.control.limit() / 2) acknowledge_at_once(step);
+  if (untold_messages(s) >= s.control.answered_count()) acknowledge_at_once(step);
   dispatch(step, message.body);
 }
 
@@ -220,6 +220,11 @@ void fill_control_stream(link_step& step) {
     s.declines &= s.declines - 1;
     s.control.append(decline_body{slot});
   }
+  if (s.control.has_room() && s.clock.probe_due) {
+    s.clock.probe_due = false;
+    ++s.counters.probes_sent;
+    s.control.append(probe_body{});
+  }
   while (s.control.has_room() && s.notices.count > 0)
     append_notice(step);
   while (s.control.has_room() && s.transfers.first_for_peer() != no_index) {
@@ -244,13 +249,15 @@ pumped pump_control(link_step& step) {
     auto& f = s.control.unposted();
     const auto number = s.control.unposted_number();
     if (f.posted) ++s.counters.control_repeated;
-    if (s.control.answerable() == 1) s.clock.control_progress = step.now;
     f.posted = true;
     f.lane = lane;
     post_frame(step, lane, f.kind, number, std::span(f.body).first(f.length));
     f.lane_place = record.messages_posted;
     s.control.note_posted();
   }
+  const bool waits = s.control.awaits_answer();
+  if (waits && !s.clock.control_waits) s.clock.control_progress = step.now;
+  s.clock.control_waits = waits;
   return pumped::all;
 }
 

@@ -68,7 +68,11 @@ void move_control(link_step& step, std::uint8_t lane) {
   lanes.control = lane;
   lanes.control_generation = lanes[lane].generation;
   step.s.control.move();
+  // What was not heard may have been lost with the old lane: the others get their time again.
+  step.s.clock.control_moved = step.now;
   step.s.clock.control_progress = step.now;
+  step.s.clock.data_progress = step.now;
+  step.s.clock.probed = false;
 }
 
 // After a life ended: the control stream goes where it still can.

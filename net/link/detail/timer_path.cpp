@@ -26,8 +26,7 @@ instant lane_deadline(const link_state& s, const lane_record& record) {
   auto deadline = never;
   if (!record.greeted) deadline = saturating_add(record.opened_at, timeout);
   if (record.unfinished.first != no_index) {
-    const auto posted =
-        const_cast<link_state&>(s).sending.at_index(record.unfinished.first).posted_at;
+    const auto posted = s.sending.at_index(record.unfinished.first).posted_at;
     const auto progressed = std::max(posted, record.progressed_at);
     deadline = std::min({deadline, saturating_add(progressed, timeout),
                          saturating_add(posted, timeout * patience_with_oldest)});
@@ -36,10 +35,35 @@ instant lane_deadline(const link_state& s, const lane_record& record) {
 }
 
 instant control_deadline(const link_state& s) {
-  const bool waits = s.lanes.control != no_lane && s.control.answerable() > 0;
+  const bool waits = s.lanes.control != no_lane && s.clock.control_waits;
   if (!waits) return never;
   return std::max(saturating_add(s.clock.control_progress, s.options.write_timeout),
                   s.clock.patience_until);
+}
+
+// When the oldest write that the peer does not have makes us ask for it, then give its lane up: a
+// lane may complete what never arrives.
+instant data_deadline(const link_state& s) {
+  if (s.sending.acknowledged() == s.sending.next()) return never;
+  const auto& w = s.sending.at(s.sending.acknowledged());
+  const auto& record = s.lanes[w.lane];
+  const bool under_way = !w.repeat && record.open && record.generation == w.generation;
+  if (!under_way) return never;
+  const auto progressed = std::max(w.posted_at, s.clock.data_progress);
+  return std::max(saturating_add(progressed, s.options.write_timeout * (s.clock.probed ? 2 : 1)),
+                  s.clock.patience_until);
+}
+
+// Half of the silence is blamed on the lane that carries the stream, if there is another.
+instant suspicion_deadline(const link_state& s) {
+  if (!listens(s.options) || !s.clock.started || s.lanes.control == no_lane) return never;
+  std::uint32_t open_count = 0;
+  for (std::uint8_t lane = 0; lane < s.lanes.count; ++lane) {
+    if (s.lanes[lane].open) ++open_count;
+  }
+  if (open_count < 2) return never;
+  const auto since = std::max(s.clock.last_heard, s.clock.control_moved);
+  return std::max(saturating_add(since, s.options.silence_timeout / 2), s.clock.patience_until);
 }
 
 instant silence_deadline(const link_state& s) {
@@ -68,8 +92,8 @@ instant speak_deadline(const link_state& s) {
 }
 
 instant next_deadline(const link_state& s) {
-  auto deadline =
-      std::min({control_deadline(s), silence_deadline(s), announce_deadline(s), speak_deadline(s)});
+  auto deadline = std::min({control_deadline(s), data_deadline(s), suspicion_deadline(s),
+                            silence_deadline(s), announce_deadline(s), speak_deadline(s)});
   if (s.budget.available() > 0) deadline = std::min(deadline, s.budget.idle_deadline);
   for (std::uint8_t lane = 0; lane < s.lanes.count; ++lane) {
     deadline = std::min(deadline, lane_deadline(s, s.lanes[lane]));
@@ -118,6 +142,21 @@ void give_up_silent_lanes(link_step& step) {
     TROUPE_MARK("link: control lane given up without an answer");
     give_up(step, s.lanes.control);
   }
+  if (!s.lost && step.now >= suspicion_deadline(s)) {
+    TROUPE_MARK("link: control lane given up in silence");
+    give_up(step, s.lanes.control);
+  }
+}
+
+void miss_acknowledgements(link_step& step) {
+  auto& s = step.s;
+  if (step.now < data_deadline(s)) return;
+  if (s.clock.probed) {
+    TROUPE_MARK("link: lane given up that completed what never arrived");
+    return give_up(step, s.sending.at(s.sending.acknowledged()).lane);
+  }
+  s.clock.probed = true;
+  s.clock.probe_due = true;
 }
 
 }  // namespace
@@ -133,6 +172,7 @@ void on_link_timer_fired(link_step& step, const link_timer_fired& event) {
     return lose(step, step.about_peer(errc::peer_lost));
   }
   give_up_silent_lanes(step);
+  if (!s.lost) miss_acknowledgements(step);
   if (!s.lost) announce_waiting_puts(step);
 }
 

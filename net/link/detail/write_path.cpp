@@ -95,7 +95,12 @@ void on_write_finished(link_step& step, const write_finished& event) {
 }
 
 void on_data_acknowledged(link_step& step, sequence number) {
-  if (!step.s.sending.acknowledge(number)) lose(step, step.about_peer(errc::malformed));
+  auto& s = step.s;
+  const auto before = s.sending.acknowledged();
+  if (!s.sending.acknowledge(number)) return lose(step, step.about_peer(errc::malformed));
+  if (s.sending.acknowledged() == before) return;
+  s.clock.data_progress = step.now;
+  s.clock.probed = false;
 }
 
 void on_slots_consumed(link_step& step, std::uint32_t total) {
