@@ -1,0 +1,68 @@
+// A rank that does what its first argument says and prints one line about how it ended:
+//   "ended <code> <milliseconds since it began> <message>"
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "runtime/communicator.hpp"
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+int report(const troupe::failure& f, clock_type::time_point began) {
+  const auto spent =
+      std::chrono::duration_cast<std::chrono::milliseconds>(clock_type::now() - began).count();
+  std::printf("ended %s %ld %s\n", std::string(to_string(f.code())).c_str(),
+              static_cast<long>(spent), f.message.c_str());
+  std::fflush(stdout);
+  return f.code() == troupe::errc::ok ? 0 : 3;
+}
+
+/// All-reduces of `count` floats until one fails or `seconds` passed.
+troupe::failure loop(troupe::communicator& world, std::uint64_t count, long seconds) {
+  std::vector<float> data(count, 1.0f), sum(count);
+  const auto end = clock_type::now() + std::chrono::seconds(seconds);
+  bool first = true;
+  while (clock_type::now() < end) {
+    const auto work =
+        world.all_reduce({.send = data.data(), .receive = sum.data(), .count = count});
+    if (!work) return work.error();
+    const auto done = (*work)->wait();
+    if (!done) return done.error();
+    if (first) {
+      std::printf("running %u %d\n", world.rank().value, static_cast<int>(::getpid()));
+      std::fflush(stdout);
+      first = false;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "join";
+  const auto began = clock_type::now();
+  auto world = troupe::join();
+  if (!world) return report(world.error(), began);
+  if (mode == "loop") {
+    const auto count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1000;
+    const auto seconds = argc > 3 ? std::strtol(argv[3], nullptr, 10) : 20;
+    return report(loop(**world, count, seconds), began);
+  }
+  if (mode == "idle") {
+    const auto work = (*world)->barrier();
+    if (!work) return report(work.error(), began);
+    if (const auto done = (*work)->wait(); !done) return report(done.error(), began);
+    std::printf("running %u %d\n", (*world)->rank().value, static_cast<int>(::getpid()));
+    std::fflush(stdout);
+    ::sleep(argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 5);
+  }
+  const auto ended = (*world)->finalize(std::chrono::seconds(10));
+  return report(ended ? troupe::failure{} : ended.error(), began);
+}
