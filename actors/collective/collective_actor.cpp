@@ -46,7 +46,7 @@ collective_actor::behavior_type collective_actor_state::make_behavior() {
           },
           [this](const cancel_ended& message) {
             context_->on_message(actor_kind::collective, self_->mailbox().size());
-            if (running_ && message.slot == slot_) on_cancelled();
+            if (running_ && message.slot == slot_) on_cancelled(message.peer);
           }};
 }
 
@@ -103,7 +103,7 @@ void collective_actor_state::start(operation_slot slot) {
 /// Takes over an operation whose runner failed, in order to stop it.
 void collective_actor_state::adopt(operation_slot slot) {
   const auto* found = context_->operations.find(slot);
-  if (found == nullptr) return;
+  if (found == nullptr || found->ended) return;
   slot_ = slot;
   running_ = true;
   stopping_.reset();
@@ -299,7 +299,7 @@ void collective_actor_state::stop(std::shared_ptr<const failure> why) {
   moved_.clear();
   context_->mover.cancel(*this);
   const auto& e = entry();
-  cancels_open_ = static_cast<std::uint32_t>(touched_.size());
+  cancelling_ = touched_;
   // Buffers may go back to the trainer only when no lane reads or writes them any more.
   // Not urgent: the cancellation must not overtake a put or accept of ours in the link's mailbox.
   for (const auto peer : touched_)
@@ -308,14 +308,14 @@ void collective_actor_state::stop(std::shared_ptr<const failure> why) {
   end_if_quiet();
 }
 
-void collective_actor_state::on_cancelled() {
-  --cancels_open_;
+void collective_actor_state::on_cancelled(rank peer) {
+  std::erase(cancelling_, peer);
   end_if_quiet();
 }
 
 /// A stopped operation ends when every link forgot it and no lane reads a source of it.
 void collective_actor_state::end_if_quiet() {
-  if (!stopping_ || cancels_open_ != 0) return;
+  if (!stopping_ || !cancelling_.empty()) return;
   const auto& open = entry().open;
   if (std::any_of(open.begin(), open.end(), [](const auto& t) { return t.is_put; })) return;
   end(stopping_);
@@ -328,6 +328,7 @@ void collective_actor_state::end(std::shared_ptr<const failure> why) {
   moved_.clear();
   close_buffers();
   auto& e = entry();
+  e.ended = true;
   auto& counters = context_->counters;
   const auto kind = operation_counters::index(e.work->request().signature.kind);
   (why ? counters.failed : counters.finished)[kind].add(1);

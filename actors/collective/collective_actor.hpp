@@ -46,7 +46,7 @@ class collective_actor_state : public byte_job_owner {
   void on_transfer(const transfer_ended& message);
   void on_bytes_moved(std::uint32_t token) override;
   void stop(std::shared_ptr<const failure> why);
-  void on_cancelled();
+  void on_cancelled(rank peer);
   void end_if_quiet();
   void end(std::shared_ptr<const failure> why);
 
@@ -69,7 +69,7 @@ class collective_actor_state : public byte_job_owner {
   bool driving_ = false;
 
   std::vector<rank> touched_;  ///< world ranks whose links know this operation
-  std::uint32_t cancels_open_ = 0;
+  std::vector<rank> cancelling_;  ///< of those, the ones that still have to forget it
   std::shared_ptr<const failure> stopping_;
 };
 

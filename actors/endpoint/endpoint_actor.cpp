@@ -139,8 +139,26 @@ void endpoint_actor_state::forget_link(rank peer) {
   context_->links.erase(found);
   context_->send(context_->dqplb, lease_holder_gone{peer});
   context_->send(context_->bootstrap, link_forgotten{peer});
+  end_transfers(peer);
   leaving_links_.erase(peer);
   if (shut_down_answer_ && leaving_links_.empty()) finish_shut_down();
+}
+
+/// A link that failed as an actor reported nothing: what it had ends here, its lanes are closed.
+/// After an orderly end this finds nothing open.
+void endpoint_actor_state::end_transfers(rank peer) {
+  auto& entries = context_->operations.entries();
+  for (std::uint16_t i = 0; i < entries.size(); ++i) {
+    const auto& entry = entries[i];
+    if (!entry.live || entry.ended) continue;
+    const operation_slot slot{i, entry.generation};
+    for (const auto& transfer : entry.open)
+      if (transfer.peer == peer)
+        context_->send(entry.runner,
+                       transfer_ended{slot, peer, transfer.step, transfer.is_put,
+                                      error{errc::peer_lost, 0, peer}, {}});
+    if (entry.stopping) context_->send(entry.runner, cancel_ended{slot, peer});
+  }
 }
 
 void endpoint_actor_state::on_link_left(const link_left& message) {

@@ -45,6 +45,7 @@ class endpoint_actor_state : public timer_owner {
   void spawn_watchdog_child();
   void spawn_dqplb_child();
   void forget_link(rank peer);
+  void end_transfers(rank peer);
   void finish_shut_down();
 
   endpoint_actor::pointer self_ = nullptr;

@@ -33,6 +33,7 @@ struct operation_entry {
   std::uint16_t generation = 0;
   bool live = false;
   bool stopping = false;
+  bool ended = false;  ///< its work is done; the rank actor closes the entry
   /// A peer (world rank) whose link said that it ended this operation early; `no_rank` if none. Why
   /// it did is on its way as a failure notice.
   rank gave_up = no_rank;
