@@ -21,22 +21,20 @@ void send_bytes(turn& t, std::uint64_t connection, std::span<const std::byte> by
   emit(t, effect);
 }
 
-// Unproved connections are cheap to make, so they are cheap to lose: beyond the bound the oldest
-// goes. An honest handshake is over long before it is the oldest of many.
+// Unproved connections are cheap to make, so they are cheap to lose: beyond the bound one of them
+// goes, whichever. Dropping the oldest would let a herd of honest dialers starve each other, each
+// newcomer ending a handshake that is nearly over; turning the newcomer away would let a few silent
+// strangers hold the door.
 void make_room_for_unproved(turn& t) {
-  std::uint32_t unproved_count = 0;
-  std::pair<std::uint64_t, std::uint64_t> oldest{~std::uint64_t{0}, 0};
-  for (const auto& [id, connection] : t.state.connections) {
-    if (is_dialled(id) || connection.proved) continue;
-    ++unproved_count;
-    oldest = std::min(oldest, {connection.order, id});
-  }
-  if (unproved_count < std::max(t.state.options.pending_connection_count, 1u)) return;
-  TROUPE_MARK("bootstrap: oldest unproved connection dropped");
+  std::vector<std::uint64_t> unproved;
+  for (const auto& [id, connection] : t.state.connections)
+    if (!is_dialled(id) && !connection.proved) unproved.push_back(id);
+  if (unproved.size() < std::max(t.state.options.pending_connection_count, 1u)) return;
+  TROUPE_MARK("bootstrap: one of too many unproved connections dropped");
+  const auto victim = unproved[t.state.chance.below(unproved.size())];
   t.state.counters.strangers += 1;
-  emit(t,
-       count_stranger{oldest.second, "was the oldest of too many that had not proved themselves"});
-  drop_connection(t, oldest.second);
+  emit(t, count_stranger{victim, "was one of too many that had not proved themselves"});
+  drop_connection(t, victim);
 }
 
 void shrug_off(turn& t, std::uint64_t connection, const handshake_outcome& outcome) {
@@ -195,7 +193,6 @@ std::uint64_t dial_peer(turn& t, const dial_request& request) {
   c.role = request.role;
   c.peer = request.peer;
   c.to = request.to;
-  c.order = ++t.state.connection_order;
   c.deadline = std::min(request.deadline, saturating_add(t.now, t.state.options.step_timeout));
   c.shake.hello = request.hello;
   c.shake.hello.acceptor = request.peer;
@@ -248,7 +245,6 @@ void on_connection_accepted(turn& t, std::uint64_t connection) {
   }
   make_room_for_unproved(t);
   bootstrap_connection c;
-  c.order = ++t.state.connection_order;
   c.deadline = saturating_add(t.now, t.state.options.step_timeout);
   t.state.connections.emplace(connection, std::move(c));
   count_peak(t.state);

@@ -19,6 +19,7 @@ void on(turn& t, const join_started& event) {
   state.nonces.entropy = event.entropy;
   state.own_address = event.own_address;
   state.instance = state.nonces.next_number(options.crypto);
+  state.chance = random_stream(state.nonces.next_number(options.crypto));
   state.started = t.now;
   state.deadline = saturating_add(t.now, options.timeout);
   state.phase = bootstrap_phase::registering;

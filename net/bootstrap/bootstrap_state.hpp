@@ -14,6 +14,7 @@
 #include "net/bootstrap/rendezvous_plan.hpp"
 #include "runtime/instant.hpp"
 #include "runtime/lane.hpp"
+#include "runtime/random.hpp"
 #include "runtime/result.hpp"
 
 namespace troupe::net {
@@ -57,8 +58,7 @@ struct bootstrap_connection {
   rank peer = no_rank;  ///< a claim until the handshake proved it
   lane_address to{};    ///< of a dialled connection
   instant deadline = never;
-  std::uint64_t order = 0;  ///< grows with every connection
-  bool proved = false;      ///< the other side knows the secret
+  bool proved = false;  ///< the other side knows the secret
 };
 
 // -- registration: the one exchange with the rendezvous -----------------------------------------
@@ -207,6 +207,7 @@ struct bootstrap_state {
 
   bootstrap_phase phase = bootstrap_phase::idle;
   nonce_source nonces;
+  random_stream chance;  ///< for back-off and for whom to drop; nothing secret comes from it
   std::uint64_t instance = 0;
   lane_address own_address{};
   instant started = never;
@@ -215,7 +216,6 @@ struct bootstrap_state {
 
   std::map<std::uint64_t, bootstrap_connection> connections;
   std::uint64_t dialled_count = 0;
-  std::uint64_t connection_order = 0;
 
   registration_state registration;
   rendezvous_state rendezvous;

@@ -199,7 +199,6 @@ handshake_outcome receive(handshake& state, std::span<const std::byte> bytes,
     case handshake_phase::awaiting_verdict: return receive_verdict(state, bytes, identity);
     case handshake_phase::proved:
       // The dialer has to wait for the verdict.
-      TROUPE_MARK("bootstrap: message before the verdict");
       return stranger("spoke before it was answered");
     case handshake_phase::done: break;
   }

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "net/bootstrap/detail/bootstrap_turn.hpp"
-#include "runtime/random.hpp"
 
 // The client's side of the rendezvous: register, be sent on to a leader, learn the successor.
 namespace troupe::net::detail {
@@ -25,10 +24,9 @@ void pause_registration(turn& t) {
   // With its jitter no pause is longer than a server stays to tell why it gave up.
   const auto longest = std::min<duration>(longest_pause, margin_of(t.state.options) * 2 / 3);
   r.pause = std::min(longest, std::max(first_pause, 2 * r.pause));
-  // Jitter of half a pause, from what differs between ranks and dials, keeps a herd apart.
-  random_stream jitter(t.state.instance + r.dial_count);
-  r.retry_at =
-      t.now + r.pause / 2 + duration(jitter.below(static_cast<std::uint64_t>(r.pause.count())));
+  // The jitter keeps a herd apart.
+  r.retry_at = t.now + r.pause / 2 +
+               duration(t.state.chance.below(static_cast<std::uint64_t>(r.pause.count())));
   // Whatever leader we were sent to may be gone: ask again.
   if (t.state.options.self.value != 0) {
     r.target = rank{0};

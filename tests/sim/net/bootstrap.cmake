@@ -1,0 +1,5 @@
+add_library(bootstrap_world STATIC EXCLUDE_FROM_ALL bootstrap_world.cpp)
+target_link_libraries(bootstrap_world PUBLIC troupe::net_bootstrap PRIVATE troupe_flags)
+target_include_directories(bootstrap_world PUBLIC ${PROJECT_SOURCE_DIR})
+
+troupe_test(sim net/bootstrap joining SOURCES bootstrap_sim_test.cpp DEPS bootstrap_world)
