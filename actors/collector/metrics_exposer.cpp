@@ -43,6 +43,7 @@ class endpoint_collectable final : public prometheus::Collectable {
     collect_actors(out);
     collect_operations(out);
     collect_wire(out);
+    collect_gauges(out);
     return out;
   }
 
@@ -109,6 +110,26 @@ class endpoint_collectable final : public prometheus::Collectable {
     one("troupe_duplicate_writes_dropped_total", "Writes that had arrived before.",
         o.duplicates_dropped);
     one("troupe_leases_throttled_total", "Budget requests that had to wait.", o.throttled_leases);
+  }
+
+  void collect_gauges(std::vector<family>& out) const {
+    auto one = [&out](const char* name, const char* help, const single_writer_counter& value) {
+      auto f = make_family(name, help, prometheus::MetricType::Gauge);
+      add(f, {}, value.get());
+      out.push_back(std::move(f));
+    };
+    const auto& o = operations_;
+    one("troupe_operations_running", "Operations in flight.", o.operations_running);
+    one("troupe_links", "Links to peers, connecting ones included.", o.links_known);
+    one("troupe_communicators", "Communicators of this endpoint.", o.communicators);
+    one("troupe_scratch_bytes_taken", "Staging memory of running operations.",
+        o.scratch_bytes_taken);
+    one("troupe_scratch_bytes_kept", "Staging memory kept for the next ones.",
+        o.scratch_bytes_kept);
+    one("troupe_buffers", "Buffers the endpoint knows.", o.buffers_known);
+    one("troupe_exposed_regions", "Regions that peers may write.", o.regions_exposed);
+    one("troupe_refused_connections", "Connections refused before a lane existed, since start.",
+        o.connections_refused);
   }
 
   const worker_counters& worker_;

@@ -29,6 +29,16 @@ struct operation_counters {
   single_writer_counter duplicates_dropped;
   single_writer_counter throttled_leases;
 
+  // Gauges, sampled by the collector.
+  single_writer_counter operations_running;
+  single_writer_counter links_known;
+  single_writer_counter communicators;
+  single_writer_counter scratch_bytes_taken;
+  single_writer_counter scratch_bytes_kept;
+  single_writer_counter buffers_known;
+  single_writer_counter regions_exposed;
+  single_writer_counter connections_refused;
+
   static std::size_t index(operation_kind kind) { return static_cast<std::size_t>(kind); }
 };
 

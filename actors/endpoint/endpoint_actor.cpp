@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "actors/bootstrap/bootstrap_actor.hpp"
+#include "actors/collector/collector_actor.hpp"
 #include "actors/dqplb/dqplb_actor.hpp"
 #include "actors/qp_group/qp_group_actor.hpp"
 #include "actors/rank/rank_actor.hpp"
@@ -61,6 +62,7 @@ void endpoint_actor_state::on_join(const join_requested& message) {
   join_answer_ = message.answer;
   spawn_watchdog_child();
   spawn_dqplb_child();
+  spawn_collector_child();
   context_->bootstrap = spawn_bootstrap(*context_, bootstrap_options_, entropy_);
   self_->monitor(context_->bootstrap);
   context_->send(context_->bootstrap, join_begin{});
@@ -196,6 +198,7 @@ void endpoint_actor_state::finish_shut_down() {
   stop_actor(context_->bootstrap);
   stop_actor(context_->dqplb);
   stop_actor(watchdog_);
+  stop_actor(collector_);
   context_->home.remove(context_->router);
   context_->home.remove(context_->mover);
   context_->home.remove(context_->timers);
@@ -205,6 +208,7 @@ void endpoint_actor_state::finish_shut_down() {
   context_->dqplb = nullptr;
   context_->endpoint = nullptr;
   watchdog_ = nullptr;
+  collector_ = nullptr;
   self_->quit();
   answer->answer(done_value{});
 }
@@ -219,11 +223,21 @@ void endpoint_actor_state::spawn_dqplb_child() {
   self_->monitor(context_->dqplb);
 }
 
+void endpoint_actor_state::spawn_collector_child() {
+  collector_ = spawn_collector(*context_);
+  self_->monitor(collector_);
+}
+
 void endpoint_actor_state::on_down(const caf::down_msg& message) {
   auto& counters = context_->home.counters();
   if (watchdog_.address() == message.source) {
     counters.restarted(actor_kind::watchdog);
     spawn_watchdog_child();
+    return;
+  }
+  if (collector_.address() == message.source) {
+    counters.restarted(actor_kind::collector);
+    spawn_collector_child();
     return;
   }
   if (context_->dqplb.address() == message.source) {

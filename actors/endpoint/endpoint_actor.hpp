@@ -3,6 +3,7 @@
 #include <memory>
 #include <set>
 
+#include "actors/collector/collector_messages.hpp"
 #include "actors/endpoint/endpoint_context.hpp"
 #include "actors/endpoint/endpoint_messages.hpp"
 #include "actors/watchdog/watchdog_messages.hpp"
@@ -44,6 +45,7 @@ class endpoint_actor_state : public timer_owner {
                          const std::shared_ptr<const membership>& members);
   void spawn_watchdog_child();
   void spawn_dqplb_child();
+  void spawn_collector_child();
   void forget_link(rank peer);
   void end_transfers(rank peer);
   void finish_shut_down();
@@ -53,6 +55,7 @@ class endpoint_actor_state : public timer_owner {
   net::bootstrap_options bootstrap_options_;
   std::array<std::byte, 32> entropy_{};
   watchdog_actor watchdog_;
+  collector_actor collector_;
   ticket_handle<communicator_seat> join_answer_;
   ticket_handle<done_value> shut_down_answer_;
   std::set<rank> leaving_links_;

@@ -51,7 +51,6 @@ BOOST_AUTO_TEST_CASE(a_scrape_shows_actors_and_operations_by_kind) {
     BOOST_REQUIRE(work.has_value());
     BOOST_REQUIRE((*work)->wait().has_value());
   }
-  job[0].abort();
   const auto page = scrape(port);
   BOOST_TEST(value_of(page, "troupe_operations_started_total{operation=\"all_reduce\"}") == 5.0);
   BOOST_TEST(value_of(page, "troupe_operations_finished_total{operation=\"all_reduce\"}") == 5.0);
@@ -60,6 +59,8 @@ BOOST_AUTO_TEST_CASE(a_scrape_shows_actors_and_operations_by_kind) {
   BOOST_TEST(value_of(page, "troupe_actor_messages_handled_total{kind=\"collective\"}") == 5.0);
   BOOST_TEST(value_of(page, "troupe_actor_mailbox_depth{kind=\"rank\"}") >= 0.0);
   BOOST_TEST(value_of(page, "troupe_actor_restarts_total{kind=\"rank\"}") == 0.0);
+  BOOST_TEST(value_of(page, "troupe_operations_running") == 0.0);
+  BOOST_TEST(value_of(page, "troupe_actor_messages_handled_total{kind=\"collector\"}") >= 1.0);
 }
 
 BOOST_AUTO_TEST_CASE(garbage_on_the_port_harms_nothing) {

@@ -101,6 +101,25 @@ BOOST_AUTO_TEST_CASE(a_broken_watchdog_is_replaced_and_watches_on) {
                  actor_kind::watchdog)].get() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(a_broken_collector_is_replaced_and_samples_on) {
+  auto options = troubled_job::options(3);
+  options.rank_count = 1;
+  options.options.metrics.listen = "sampled, not served: a stage has no exposer";
+  simulated_stage stage(options);
+  BOOST_REQUIRE(stage.join_all(patience).has_value());
+  const auto& counters = stage.counters(rank{0});
+  stage.run_until([&] { return counters.messages_of(actor_kind::collector) >= 2; }, patience);
+  stage.context(rank{0}).break_next(actor_kind::collector);
+  BOOST_TEST(stage.run_until(
+      [&] {
+        return counters.restarts[static_cast<std::size_t>(actor_kind::collector)].get() == 1;
+      },
+      patience));
+  const auto then = counters.messages_of(actor_kind::collector);
+  BOOST_TEST(stage.run_until(
+      [&] { return counters.messages_of(actor_kind::collector) >= then + 2; }, patience));
+}
+
 BOOST_AUTO_TEST_CASE(a_broken_dqplb_is_replaced_and_operations_go_on) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     troubled_job job(seed);

@@ -1,0 +1,75 @@
+#define BOOST_TEST_MODULE messages
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "actors/communicator/communicator_handle.hpp"
+#include "actors/endpoint/endpoint_host.hpp"
+#include "tests/actors/local_job.hpp"
+
+// The counts of docs/architecture.md, "Messages", with real workers and sockets; the simulated
+// world has the same case in tests/sim/actors.
+
+namespace troupe::actors {
+namespace {
+
+struct open_rank {
+  std::shared_ptr<endpoint_host> host;
+  std::unique_ptr<communicator_handle> world;
+};
+
+std::vector<open_rank> open_ranks(std::uint32_t count) {
+  std::vector<open_rank> ranks(count);
+  const auto rendezvous = "127.0.0.1:" + std::to_string(test::free_port());
+  std::vector<std::thread> threads;
+  for (std::uint32_t r = 0; r < count; ++r)
+    threads.emplace_back([&, r] {
+      communicator_options options;
+      options.rank = r;
+      options.world_size = count;
+      options.rendezvous = rendezvous;
+      auto host = endpoint_host::open(options);
+      if (!host) return;
+      auto seat = (*host)->join();
+      if (!seat) return;
+      ranks[r].host = *host;
+      ranks[r].world = std::make_unique<communicator_handle>(*host, *seat);
+    });
+  for (auto& t : threads)
+    t.join();
+  return ranks;
+}
+
+BOOST_AUTO_TEST_CASE(messages_are_a_constant_an_operation_over_sockets_too) {
+  auto ranks = open_ranks(2);
+  for (const auto& r : ranks)
+    BOOST_REQUIRE(r.world);
+  std::vector<std::vector<float>> data(2, std::vector<float>(16, 1.0f));
+  auto once = [&] {
+    std::vector<work_handle> works;
+    for (std::size_t r = 0; r < 2; ++r)
+      works.push_back(*ranks[r].world->all_reduce(
+          {.send = data[r].data(), .receive = data[r].data(), .count = 16}));
+    for (const auto& work : works)
+      BOOST_REQUIRE(work->wait(std::chrono::seconds(10)).has_value());
+  };
+  once();  // connects
+  auto settled = [&](actor_kind kind) {
+    // The last message of an operation is handled after its work is done.
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return ranks[0].host->worker_statistics().messages_of(kind);
+  };
+  const auto rank_before = settled(actor_kind::rank);
+  const auto collective_before = settled(actor_kind::collective);
+  const auto dqplb_before = settled(actor_kind::dqplb);
+  for (int i = 0; i < 100; ++i)
+    once();
+  BOOST_TEST(settled(actor_kind::rank) - rank_before == 200u);
+  BOOST_TEST(settled(actor_kind::collective) - collective_before == 300u);
+  BOOST_TEST(settled(actor_kind::dqplb) - dqplb_before == 0u);
+}
+
+}  // namespace
+}  // namespace troupe::actors
