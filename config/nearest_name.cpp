@@ -53,10 +53,9 @@ const option_description& nearest_option(std::string_view unknown_name) {
   const std::string_view key =
       dot == std::string_view::npos ? unknown_name : unknown_name.substr(dot + 1);
   return nearest_by([&](const option_description& option) {
-    // Twice the distance, so that a right key in a wrong section comes before any other slip but
-    // after a slip of one character in the section's own name.
-    const std::size_t doubled = 2 * edit_distance(unknown_name, option.name);
-    return option.key() == key ? std::min<std::size_t>(doubled, 1) : doubled;
+    // Distances are below 2 * compared_bytes_max: a right key goes before every other name.
+    const std::size_t wrong_key = option.key() == key ? 0 : 2 * compared_bytes_max;
+    return wrong_key + edit_distance(unknown_name, option.name);
   });
 }
 

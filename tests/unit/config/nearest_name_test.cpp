@@ -36,6 +36,8 @@ BOOST_AUTO_TEST_CASE(a_slip_in_any_option_finds_the_option_again) {
 BOOST_AUTO_TEST_CASE(a_right_key_in_a_wrong_or_no_section_finds_its_section) {
   BOOST_TEST(nearest_option("tcp.segment_bytes").name == "transport.segment_bytes");
   BOOST_TEST(nearest_option("segment_bytes").name == "transport.segment_bytes");
+  BOOST_TEST(nearest_option("bootstrap.cpus").name == "worker.cpus");
+  BOOST_TEST(nearest_option("colective.timeout").name == "collective.timeout");
 }
 
 BOOST_AUTO_TEST_CASE(the_nearest_section_is_found) {
