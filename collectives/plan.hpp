@@ -31,7 +31,7 @@ struct tuning {
 struct plan {
   operation_signature signature;
   operation_path path;
-  rank self;
+  rank self{};
   std::uint32_t size = 1;
   std::uint64_t chunk_bytes = 0;
   std::uint32_t pipeline_chunk_count = 1;
@@ -42,10 +42,10 @@ struct plan {
 /// What a plan is made from. `lanes` only labels the path.
 struct plan_request {
   operation_signature signature;
-  rank self;
+  rank self{};
   std::uint32_t size = 1;
   lane_kind lanes = lane_kind::none;
-  std::optional<algorithm> requested;
+  std::optional<algorithm> requested{};
   bool in_place = false;
   rank peer = no_rank;
 };

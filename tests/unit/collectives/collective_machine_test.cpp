@@ -1,0 +1,181 @@
+#define BOOST_TEST_MODULE collective_machine
+#include "collectives/collective_machine.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <utility>
+
+#include "collectives/transfer_window.hpp"
+
+using namespace troupe;
+using namespace troupe::collectives;
+
+namespace {
+
+constexpr std::uint64_t count = 1000;
+constexpr std::uint64_t bytes = count * 4;
+
+plan plan_of(operation_kind kind, std::uint32_t ranks, std::optional<algorithm> which = {}) {
+  plan_request request{.signature = {.kind = kind, .type = data_type::float32, .count = count}};
+  request.size = ranks;
+  request.requested = which;
+  return make_plan(request, {.chunk_bytes = 64}).value();
+}
+
+buffer_view view(std::uint32_t slot, std::uint64_t size) {
+  return {{slot, 0}, 0, size};
+}
+
+collective_buffers buffers_of(const plan& what) {
+  return {
+      .send = view(0, bytes), .receive = view(1, bytes), .scratch = view(2, what.scratch_bytes)};
+}
+
+collective_state started(const plan& what, collective_effects& out) {
+  collective_state state = make_state(what, buffers_of(what)).value();
+  step(state, collective_started{}, out);
+  return state;
+}
+
+template <class Effect>
+std::size_t count_of(const collective_effects& effects) {
+  std::size_t out = 0;
+  for (const collective_effect& effect : effects)
+    out += std::holds_alternative<Effect>(effect) ? 1 : 0;
+  return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(nothing_happens_before_the_start_and_nothing_after_the_end) {
+  const plan what = plan_of(operation_kind::broadcast, 1);
+  collective_state state = make_state(what, buffers_of(what)).value();
+  collective_effects out;
+  step(state, put_finished{rank{0}, 0}, out);
+  BOOST_TEST(out.empty());
+  BOOST_TEST(state.ignored == 1u);
+  step(state, collective_started{}, out);
+  BOOST_TEST(count_of<finish>(out) == 1u);
+  out.clear();
+  step(state, collective_started{}, out);
+  step(state, bytes_finished{0}, out);
+  BOOST_TEST(out.empty());
+  BOOST_TEST(state.ignored == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(events_that_fit_no_state_are_counted_and_change_nothing) {
+  for (const auto& [kind, which] :
+       {std::pair{operation_kind::all_reduce, algorithm::ring},
+        std::pair{operation_kind::all_reduce, algorithm::recursive_doubling},
+        std::pair{operation_kind::broadcast, algorithm::binomial_tree},
+        std::pair{operation_kind::barrier, algorithm::dissemination}}) {
+    collective_effects out;
+    collective_state state = started(plan_of(kind, 5, which), out);
+    out.clear();
+    std::uint64_t expected = 0;
+    for (const std::uint32_t step_number : {3'000'000'000u, 0xffff'ffffu, 77'777u}) {
+      step(state, put_finished{rank{1}, step_number}, out);
+      step(state, put_finished{no_rank, 0}, out);
+      step(state, accept_finished{rank{4}, step_number}, out);
+      step(state, accept_finished{no_rank, 0}, out);
+      step(state, bytes_finished{step_number}, out);
+      step(state, collective_started{}, out);
+      expected += 6;
+    }
+    BOOST_TEST(out.empty());
+    BOOST_TEST(state.ignored == expected);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_event_that_comes_twice_counts_once) {
+  collective_effects out;
+  collective_state state = started(plan_of(operation_kind::all_reduce, 3, algorithm::ring), out);
+  out.clear();
+  step(state, accept_finished{rank{2}, 0}, out);
+  BOOST_TEST(count_of<combine>(out) == 1u);
+  out.clear();
+  step(state, accept_finished{rank{2}, 0}, out);
+  BOOST_TEST(out.empty());
+  BOOST_TEST(state.ignored == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_chunk_is_sent_on_in_the_step_that_ends_its_combine) {
+  const plan what = plan_of(operation_kind::all_reduce, 3, algorithm::ring);
+  collective_effects out;
+  collective_state state = started(what, out);
+  BOOST_TEST(count_of<put>(out) == what.pipeline_chunk_count);
+  BOOST_TEST(count_of<accept>(out) == what.pipeline_chunk_count);
+  for (std::uint32_t i = 0; i < what.pipeline_chunk_count; ++i)
+    step(state, put_finished{rank{1}, i}, out);
+  out.clear();
+  step(state, accept_finished{rank{2}, 0}, out);
+  const std::uint32_t token = std::get<combine>(out[0]).token;
+  out.clear();
+  step(state, bytes_finished{token}, out);
+  BOOST_TEST(count_of<put>(out) == 1u);
+  BOOST_TEST(count_of<accept>(out) == 1u, "and the next accept takes the free slot");
+}
+
+BOOST_AUTO_TEST_CASE(buffers_that_do_not_fit_the_plan_are_refused) {
+  const plan what = plan_of(operation_kind::all_reduce, 3, algorithm::ring);
+  const auto error_with = [&](auto change) {
+    collective_buffers buffers = buffers_of(what);
+    change(buffers);
+    const auto state = make_state(what, buffers);
+    return state ? errc::ok : state.error().code;
+  };
+  BOOST_TEST((error_with([](auto&) {}) == errc::ok));
+  BOOST_TEST((error_with([](auto& b) { b.send.bytes -= 1; }) == errc::bad_argument));
+  BOOST_TEST((error_with([](auto& b) { b.receive.bytes += 4; }) == errc::bad_argument));
+  BOOST_TEST((error_with([](auto& b) { b.scratch.bytes -= 1; }) == errc::bad_argument));
+  BOOST_TEST((error_with([](auto& b) { b.receive = b.send; }) == errc::ok), "in place");
+  BOOST_TEST((error_with([](auto& b) {
+                b.receive = b.send;
+                b.receive.offset += 4;
+              }) == errc::bad_argument),
+             "an overlap in part");
+}
+
+BOOST_AUTO_TEST_CASE(a_state_is_assigned_anew_for_the_next_operation) {
+  collective_effects out;
+  collective_state state = started(plan_of(operation_kind::all_reduce, 3, algorithm::ring), out);
+  const plan next = plan_of(operation_kind::barrier, 3);
+  state = make_state(next, {}).value();
+  out.clear();
+  step(state, collective_started{}, out);
+  BOOST_TEST(count_of<put>(out) == 1u);
+  BOOST_TEST(count_of<accept>(out) == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(the_widest_windows_stay_within_the_bound_of_effects) {
+  plan_request request{.signature = {.kind = operation_kind::reduce_scatter,
+                                     .op = reduction::premultiplied_sum,
+                                     .count = count}};
+  request.size = 40;
+  for (const algorithm which : {algorithm::ring, algorithm::direct}) {
+    request.requested = which;
+    const plan what = make_plan(request, {.chunk_bytes = 16, .pipeline_chunk_count = 16}).value();
+    collective_state state = make_state(what, {.send = view(0, count * 40),
+                                               .receive = view(1, count),
+                                               .scratch = view(2, what.scratch_bytes)})
+                                 .value();
+    collective_effects out;
+    step(state, collective_started{}, out);
+    BOOST_TEST(count_of<copy>(out) == window_width_max);
+    BOOST_TEST(count_of<accept>(out) == window_width_max);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_window_moves_over_what_finished_early) {
+  transfer_window window{.width = 3};
+  window.posted = 3;
+  BOOST_TEST(!window.has_room());
+  BOOST_TEST(window.finish(2));
+  BOOST_TEST(window.finish(1));
+  BOOST_TEST(!window.finish(1), "twice");
+  BOOST_TEST(!window.finish(3), "not posted");
+  BOOST_TEST(!window.has_room(), "the first is still open");
+  BOOST_TEST(window.finish(0));
+  BOOST_TEST(window.finished == 3u);
+  BOOST_TEST(window.early == 0u);
+}
