@@ -9,10 +9,9 @@ namespace troupe {
 }  // namespace troupe
 
 /// Always on. One condition per assert.
-#define TROUPE_ASSERT(condition)                                              \
-  (static_cast<bool>(condition)                                               \
-       ? static_cast<void>(0)                                                 \
-       : ::troupe::assertion_failed(#condition, __FILE__, __LINE__))
+#define TROUPE_ASSERT(condition)                       \
+  (static_cast<bool>(condition) ? static_cast<void>(0) \
+                                : ::troupe::assertion_failed(#condition, __FILE__, __LINE__))
 
 /// For inner loops: on in builds without NDEBUG.
 #ifdef NDEBUG

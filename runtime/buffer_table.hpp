@@ -21,8 +21,7 @@ class buffer_table {
 
   /// Makes [base, base + bytes) known and returns a view of all of it. The memory stays the
   /// caller's and must outlive `release`.
-  result<buffer_view> add(void* base, std::uint64_t bytes,
-                          memory_space space = memory_space::host);
+  result<buffer_view> add(void* base, std::uint64_t bytes, memory_space space = memory_space::host);
 
   /// Forgets the buffer; views of it no longer resolve. Exposures of it must be withdrawn before.
   void release(buffer_id id);

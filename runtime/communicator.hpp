@@ -23,7 +23,7 @@ struct communicator_options {
   std::optional<std::uint32_t> rank;
   std::optional<std::uint32_t> world_size;
   std::optional<std::string> rendezvous;  ///< "host:port" of rank 0's rendezvous
-  std::string config_file = {};                ///< path of a TOML file; empty: none
+  std::string config_file = {};           ///< path of a TOML file; empty: none
   /// Options set in code, by full name: {"transport.segment_bytes", "262144"}. Text as in the file.
   std::vector<std::pair<std::string, std::string>> settings = {};
 };

@@ -7,8 +7,8 @@ namespace troupe {
 namespace {
 
 constexpr std::array<std::string_view, data_type_count> type_names{
-    "int8",    "uint8",   "int16",    "uint16",  "int32",   "uint32",      "int64",
-    "uint64",  "float16", "bfloat16", "float32", "float64", "float8_e4m3", "float8_e5m2"};
+    "int8",   "uint8",   "int16",    "uint16",  "int32",   "uint32",      "int64",
+    "uint64", "float16", "bfloat16", "float32", "float64", "float8_e4m3", "float8_e5m2"};
 
 constexpr std::array<std::string_view, reduction_count> reduction_names{
     "sum", "product", "minimum", "maximum", "average", "premultiplied_sum"};

@@ -24,7 +24,9 @@ using instant = worker_clock::time_point;
 /// Never: the deadline of something that has none (a timer that is not armed).
 inline constexpr instant never = instant::max();
 
-constexpr std::int64_t to_nanoseconds(instant t) { return t.time_since_epoch().count(); }
+constexpr std::int64_t to_nanoseconds(instant t) {
+  return t.time_since_epoch().count();
+}
 
 /// `t + d`, stopping at `never` where the sum would wrap.
 constexpr instant saturating_add(instant t, duration d) {

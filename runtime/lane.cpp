@@ -41,7 +41,8 @@ zero_run longest_zero_run(const std::array<std::uint16_t, 8>& groups) {
   zero_run best;
   for (std::size_t i = 0; i < groups.size();) {
     std::size_t end = i;
-    while (end < groups.size() && groups[end] == 0) ++end;
+    while (end < groups.size() && groups[end] == 0)
+      ++end;
     if (end - i > best.length && end - i >= 2) best = {i, end - i};
     i = std::max(end, i + 1);
   }

@@ -43,7 +43,7 @@ struct lane_event {
   enum class kind : std::uint8_t {
     write_completed,  ///< `context`: the lane no longer reads the source bytes
     write_arrived,    ///< `immediate`, `bytes`: a peer's write is in place
-    write_refused,    ///< `immediate`, `bytes`: a peer's write named a dead key; nothing was written
+    write_refused,  ///< `immediate`, `bytes`: a peer's write named a dead key; nothing was written
     message_arrived,  ///< `message`: valid until the next call on this lane
     lane_lost,        ///< `cause`: the lane is dead; nothing comes after this event
   };
@@ -67,10 +67,9 @@ enum class post_status : std::uint8_t {
 /// lost lane may or may not have arrived. `write_completed` says that the source is no longer
 /// read, not that the bytes arrived.
 ///
-/// Bound:  at most `depth()` writes and `depth()` messages are taken and not completed; then `full`.
-/// Cost:   no allocation in steady state; a call never blocks.
-/// Thread: the worker of the endpoint only.
-/// Every kind passes `tests/conformance`.
+/// Bound:  at most `depth()` writes and `depth()` messages are taken and not completed; then
+/// `full`. Cost:   no allocation in steady state; a call never blocks. Thread: the worker of the
+/// endpoint only. Every kind passes `tests/conformance`.
 class lane {
  public:
   virtual ~lane() = default;

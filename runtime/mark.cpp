@@ -16,6 +16,8 @@ mark::mark(const char* name) noexcept : name_(name) {
   }
 }
 
-const mark* mark::first() noexcept { return first_mark.load(std::memory_order_acquire); }
+const mark* mark::first() noexcept {
+  return first_mark.load(std::memory_order_acquire);
+}
 
 }  // namespace troupe

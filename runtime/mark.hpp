@@ -30,13 +30,13 @@ class mark {
 
 /// Counts one visit of this branch under `name` (a string literal). The mark registers before
 /// main, so that a branch never visited is listed with zero hits.
-#define TROUPE_MARK(name)                                                       \
-  ([] {                                                                         \
-    struct here {                                                               \
-      static ::troupe::mark& get() { return ::troupe::detail::mark_of<here>; }  \
-      static constexpr const char* text() { return name; }                      \
-    };                                                                          \
-    here::get().hit();                                                          \
+#define TROUPE_MARK(name)                                                      \
+  ([] {                                                                        \
+    struct here {                                                              \
+      static ::troupe::mark& get() { return ::troupe::detail::mark_of<here>; } \
+      static constexpr const char* text() { return name; }                     \
+    };                                                                         \
+    here::get().hit();                                                         \
   }())
 
 namespace troupe::detail {

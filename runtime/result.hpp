@@ -22,6 +22,8 @@ inline tl::unexpected<failure> fail(errc code, std::string message) {
   return tl::unexpected<failure>(failure{code, std::move(message)});
 }
 
-inline tl::unexpected<failure> fail(failure f) { return tl::unexpected<failure>(std::move(f)); }
+inline tl::unexpected<failure> fail(failure f) {
+  return tl::unexpected<failure>(std::move(f));
+}
 
 }  // namespace troupe

@@ -17,7 +17,9 @@ struct rank {
 /// No rank: the answer of "which peer?" when no peer is to blame.
 inline constexpr rank no_rank{0xffff'ffffu};
 
-constexpr std::uint32_t to_index(rank r) { return r.value; }
+constexpr std::uint32_t to_index(rank r) {
+  return r.value;
+}
 
 /// One incarnation of a communicator's membership. Grows by one with every view change; anything
 /// that carries an older epoch is dropped and counted.

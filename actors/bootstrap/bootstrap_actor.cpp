@@ -69,8 +69,7 @@ void bootstrap_actor_state::apply_one(const net::send_on_connection& effect) {
   const auto found = lanes_.find(effect.connection);
   if (found == lanes_.end()) return;
   // `full` cannot happen within the machine's windows; a peer that makes it happen does not read.
-  if (found->second->post_message(effect.bytes()) == post_status::full)
-    drop(effect.connection);
+  if (found->second->post_message(effect.bytes()) == post_status::full) drop(effect.connection);
 }
 
 void bootstrap_actor_state::apply_one(const net::close_connection& effect) {
@@ -119,8 +118,12 @@ void bootstrap_actor_state::apply_one(const net::report_death& effect) {
                                                   ": its process ended without leaving the job")});
 }
 
-void bootstrap_actor_state::apply_one(const net::count_stranger&) {
+void bootstrap_actor_state::apply_one(const net::count_stranger& effect) {
   context_->counters.strangers_refused.add(1);
+  const auto found = lanes_.find(effect.connection);
+  context_->strangers.refused(context_->identity.self,
+                              found == lanes_.end() ? "closed" : found->second->describe(),
+                              effect.reason, context_->now());
 }
 
 void bootstrap_actor_state::apply_one(const net::arm_bootstrap_timer& effect) {

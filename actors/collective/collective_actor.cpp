@@ -10,8 +10,8 @@ namespace troupe::actors {
 
 namespace {
 
-// How long an operation waits to hear why a peer ended it. Chosen: a notice takes a hop or two; half
-// a second leaves room within the second that an abort may take.
+// How long an operation waits to hear why a peer ended it. Chosen: a notice takes a hop or two;
+// half a second leaves room within the second that an abort may take.
 constexpr duration reason_patience = std::chrono::milliseconds(500);
 
 }  // namespace
@@ -70,8 +70,8 @@ void collective_actor_state::start(operation_slot slot) {
   const auto& request = e.work->request();
   const auto planned = plan_operation(request, e.self, e.members->size(), *context_);
   if (!planned) {
-    end(std::make_shared<failure>(planned.error(), "no algorithm for " +
-                                                       to_string(request.signature)));
+    end(std::make_shared<failure>(planned.error(),
+                                  "no algorithm for " + to_string(request.signature)));
     return;
   }
   e.work->set_path(planned->path);
@@ -82,8 +82,8 @@ void collective_actor_state::start(operation_slot slot) {
       context_->scratch_waiters.push_back(slot_);
       return;
     }
-    end(std::make_shared<failure>(opened.error(), "no staging memory or buffer slot for " +
-                                                      to_string(request.signature)));
+    end(std::make_shared<failure>(
+        opened.error(), "no staging memory or buffer slot for " + to_string(request.signature)));
     return;
   }
   rule_ = {.type = request.signature.type,
@@ -92,8 +92,8 @@ void collective_actor_state::start(operation_slot slot) {
            .divisor = e.members->size()};
   auto made = collectives::make_state(*planned, buffers);
   if (!made) {
-    end(std::make_shared<failure>(made.error(), "buffers do not fit " +
-                                                    to_string(request.signature)));
+    end(std::make_shared<failure>(made.error(),
+                                  "buffers do not fit " + to_string(request.signature)));
     return;
   }
   state_.emplace(*made);
@@ -132,8 +132,8 @@ result<void> collective_actor_state::open_buffers(const operation_request& reque
     if (!whole) return tl::unexpected<error>(whole.error());
     e.receive_buffer = whole->id;
     out.receive = *whole;
-    out.send = whole->part(static_cast<std::uint64_t>(send_base - receive_base),
-                           request.send_bytes);
+    out.send =
+        whole->part(static_cast<std::uint64_t>(send_base - receive_base), request.send_bytes);
     return {};
   }
   const auto send = context_->buffers.add(send_base, request.send_bytes);
@@ -141,8 +141,8 @@ result<void> collective_actor_state::open_buffers(const operation_request& reque
   e.send_buffer = send->id;
   out.send = *send;
   if (request.in_place) {
-    out.receive = send->part(static_cast<std::uint64_t>(receive_base - send_base),
-                             request.receive_bytes);
+    out.receive =
+        send->part(static_cast<std::uint64_t>(receive_base - send_base), request.receive_bytes);
     return {};
   }
   const auto receive = context_->buffers.add(receive_base, request.receive_bytes);
@@ -189,8 +189,7 @@ void collective_actor_state::apply(const collectives::collective_effect& effect)
 void collective_actor_state::apply_one(const collectives::put& effect) {
   auto& e = entry();
   const auto peer = e.members->to_world(effect.peer);
-  if (std::find(touched_.begin(), touched_.end(), peer) == touched_.end())
-    touched_.push_back(peer);
+  if (std::find(touched_.begin(), touched_.end(), peer) == touched_.end()) touched_.push_back(peer);
   e.open.push_back({peer, effect.step, true});
   context_->send(context_->link_to(peer),
                  put_request{id_of(effect.step), wire_signature(e.work->request().signature),
@@ -200,8 +199,7 @@ void collective_actor_state::apply_one(const collectives::put& effect) {
 void collective_actor_state::apply_one(const collectives::accept& effect) {
   auto& e = entry();
   const auto peer = e.members->to_world(effect.peer);
-  if (std::find(touched_.begin(), touched_.end(), peer) == touched_.end())
-    touched_.push_back(peer);
+  if (std::find(touched_.begin(), touched_.end(), peer) == touched_.end()) touched_.push_back(peer);
   e.open.push_back({peer, effect.step, false});
   context_->send(context_->link_to(peer),
                  accept_request{id_of(effect.step), wire_signature(e.work->request().signature),
@@ -240,7 +238,9 @@ void collective_actor_state::move(const byte_job& job) {
   moved_.push_back(job.token);
 }
 
-void collective_actor_state::apply_one(const collectives::finish&) { end(nullptr); }
+void collective_actor_state::apply_one(const collectives::finish&) {
+  end(nullptr);
+}
 
 void collective_actor_state::on_bytes_moved(std::uint32_t token) {
   context_->send(collective_actor{self_}, bytes_moved{slot_, token});
@@ -282,10 +282,9 @@ failure collective_actor_state::transfer_failure(const transfer_ended& message) 
   what.peer = member;
   const auto& ours = e.work->request().signature;
   if (what.code == errc::mismatch)
-    return {what, "operation " + std::to_string(e.number.value & ~point_to_point_bit) +
-                      ": rank " + std::to_string(e.self.value) + " called " + to_string(ours) +
-                      ", rank " + std::to_string(member.value) + " called " +
-                      to_string(message.theirs)};
+    return {what, "operation " + std::to_string(e.number.value & ~point_to_point_bit) + ": rank " +
+                      std::to_string(e.self.value) + " called " + to_string(ours) + ", rank " +
+                      std::to_string(member.value) + " called " + to_string(message.theirs)};
   const auto dead = context_->dead.find(message.peer);
   if (dead != context_->dead.end()) return {what, dead->second->message};
   return {what, to_string(ours) + " needs " + context_->describe(message.peer) + ": " +

@@ -68,7 +68,7 @@ class collective_actor_state : public byte_job_owner {
   std::deque<std::uint32_t> moved_;  ///< tokens of inline byte work, driven after the effects
   bool driving_ = false;
 
-  std::vector<rank> touched_;  ///< world ranks whose links know this operation
+  std::vector<rank> touched_;     ///< world ranks whose links know this operation
   std::vector<rank> cancelling_;  ///< of those, the ones that still have to forget it
   std::shared_ptr<const failure> stopping_;
 };

@@ -49,9 +49,9 @@ class endpoint_collectable final : public prometheus::Collectable {
 
  private:
   void collect_actors(std::vector<family>& out) const {
-    auto handled = make_family("troupe_actor_messages_handled_total",
-                               "Messages that actors of a kind handled.",
-                               prometheus::MetricType::Counter);
+    auto handled =
+        make_family("troupe_actor_messages_handled_total",
+                    "Messages that actors of a kind handled.", prometheus::MetricType::Counter);
     auto depth = make_family("troupe_actor_mailbox_depth",
                              "Mailbox depth of the actor of a kind that handled a message last.",
                              prometheus::MetricType::Gauge);
@@ -73,11 +73,12 @@ class endpoint_collectable final : public prometheus::Collectable {
   void collect_operations(std::vector<family>& out) const {
     auto started = make_family("troupe_operations_started_total", "Operations that were called.",
                                prometheus::MetricType::Counter);
-    auto finished = make_family("troupe_operations_finished_total",
-                                "Operations that ended without error.",
-                                prometheus::MetricType::Counter);
-    auto failed = make_family("troupe_operations_failed_total", "Operations that ended in an error.",
-                              prometheus::MetricType::Counter);
+    auto finished =
+        make_family("troupe_operations_finished_total", "Operations that ended without error.",
+                    prometheus::MetricType::Counter);
+    auto failed =
+        make_family("troupe_operations_failed_total", "Operations that ended in an error.",
+                    prometheus::MetricType::Counter);
     for (std::size_t i = 1; i < operation_counters::kind_slots; ++i) {
       const std::string name{to_string(static_cast<operation_kind>(i))};
       if (name == "invalid") continue;
@@ -141,8 +142,7 @@ class endpoint_collectable final : public prometheus::Collectable {
 struct metrics_exposer::server {
   server(const std::string& listen, const worker_counters& worker,
          const operation_counters& operations)
-      : collectable(std::make_shared<endpoint_collectable>(worker, operations)),
-        http(listen, 1) {
+      : collectable(std::make_shared<endpoint_collectable>(worker, operations)), http(listen, 1) {
     http.RegisterCollectable(collectable);
   }
   std::shared_ptr<endpoint_collectable> collectable;

@@ -171,10 +171,9 @@ outcome<std::unique_ptr<communicator>> communicator_handle::make_part(
     if (member.old == seat_.self) self = {static_cast<std::uint32_t>(world_ranks.size())};
     world_ranks.push_back(seat_.members->to_world(member.old));
   }
-  const auto colour_index =
-      std::lower_bound(colours.begin(), colours.end(),
-                       static_cast<std::uint32_t>(*arguments.colour)) -
-      colours.begin();
+  const auto colour_index = std::lower_bound(colours.begin(), colours.end(),
+                                             static_cast<std::uint32_t>(*arguments.colour)) -
+                            colours.begin();
   const communicator_id id{base + static_cast<std::uint32_t>(colour_index)};
   auto answer = std::make_shared<ticket<communicator_seat>>();
   post(nullptr, door_->actor(),

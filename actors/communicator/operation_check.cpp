@@ -10,7 +10,9 @@ namespace {
 // Larger buffers cannot exist in a 47-bit address space; a count above is a conversion error.
 constexpr std::uint64_t bytes_max = 1ull << 47;
 
-tl::unexpected<failure> bad(std::string text) { return fail(errc::bad_argument, std::move(text)); }
+tl::unexpected<failure> bad(std::string text) {
+  return fail(errc::bad_argument, std::move(text));
+}
 
 struct shape {
   operation_kind kind;

@@ -6,8 +6,7 @@
 namespace troupe::actors {
 
 net::bootstrap_options make_bootstrap_options(const config::options& options,
-                                              const endpoint_identity& who,
-                                              std::uint32_t host_id) {
+                                              const endpoint_identity& who, std::uint32_t host_id) {
   net::bootstrap_options out;
   out.self = who.self;
   out.world_size = who.world_size;

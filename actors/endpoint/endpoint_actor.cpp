@@ -156,9 +156,10 @@ void endpoint_actor_state::end_transfers(rank peer) {
     const operation_slot slot{i, entry.generation};
     for (const auto& transfer : entry.open)
       if (transfer.peer == peer)
-        context_->send(entry.runner,
-                       transfer_ended{slot, peer, transfer.step, transfer.is_put,
-                                      error{errc::peer_lost, 0, peer}, {}});
+        context_->send(
+            entry.runner,
+            transfer_ended{
+                slot, peer, transfer.step, transfer.is_put, error{errc::peer_lost, 0, peer}, {}});
     if (entry.stopping) context_->send(entry.runner, cancel_ended{slot, peer});
   }
 }
@@ -250,13 +251,12 @@ void endpoint_actor_state::on_down(const caf::down_msg& message) {
     on_link_closed({rank{peer}, false,
                     std::make_shared<const failure>(
                         error{errc::internal_failure, 0, rank{peer}},
-                        "the actor of the link to " + context_->describe(rank{peer}) +
-                            " failed")});
+                        "the actor of the link to " + context_->describe(rank{peer}) + " failed")});
     return;
   }
   if (context_->bootstrap.address() == message.source) {
-    const auto why = std::make_shared<const failure>(errc::internal_failure,
-                                                     "the bootstrap actor failed");
+    const auto why =
+        std::make_shared<const failure>(errc::internal_failure, "the bootstrap actor failed");
     on_joined({why});
     for (const auto& [id, member] : context_->ranks)
       context_->send(member, failure_noticed{context_->identity.self, why});

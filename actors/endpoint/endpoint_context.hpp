@@ -17,6 +17,7 @@
 #include "actors/endpoint/lane_router.hpp"
 #include "actors/endpoint/operation_table.hpp"
 #include "actors/endpoint/scratch_pool.hpp"
+#include "actors/endpoint/stranger_log.hpp"
 #include "actors/qp_group/qp_group_messages.hpp"
 #include "actors/worker/timer_queue.hpp"
 #include "actors/worker/worker.hpp"
@@ -56,16 +57,17 @@ struct endpoint_context {
   scratch_pool scratch;
   operation_table operations;
   operation_counters& counters;
+  stranger_log strangers;
 
   endpoint_actor endpoint;
   bootstrap_actor bootstrap;
   dqplb_actor dqplb;  ///< tier of peers whose place is unknown: all, until there is a topology
 
-  std::unordered_map<std::uint32_t, qp_group_actor> links;   ///< by world rank
-  std::map<std::uint32_t, rank_actor> ranks;                 ///< by communicator id
-  std::map<std::uint64_t, std::unique_ptr<lane>> lane_shelf; ///< by connection, on their way
-  std::map<rank, std::shared_ptr<const failure>> dead;       ///< world ranks that ended
-  const net::bootstrap_state* book_owner = nullptr;          ///< addresses, once joined
+  std::unordered_map<std::uint32_t, qp_group_actor> links;    ///< by world rank
+  std::map<std::uint32_t, rank_actor> ranks;                  ///< by communicator id
+  std::map<std::uint64_t, std::unique_ptr<lane>> lane_shelf;  ///< by connection, on their way
+  std::map<rank, std::shared_ptr<const failure>> dead;        ///< world ranks that ended
+  const net::bootstrap_state* book_owner = nullptr;           ///< addresses, once joined
   timer_queue::timer_id watchdog_timer = 0;
   bool watchdog_armed = true;  ///< nobody to wake before there is a watchdog
   bool leaving = false;

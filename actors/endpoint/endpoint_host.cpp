@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 #include <utility>
 
@@ -47,8 +48,7 @@ outcome<std::unique_ptr<lane_network>> open_network(const config::options& optio
                                                     const endpoint_identity& who,
                                                     const std::string& rendezvous_host,
                                                     buffer_table& buffers) {
-  if (who.world_size == 1)
-    return std::unique_ptr<lane_network>(std::make_unique<quiet_network>());
+  if (who.world_size == 1) return std::unique_ptr<lane_network>(std::make_unique<quiet_network>());
   if (auto enough = net::check_descriptor_limit(basic_descriptors); !enough)
     return fail(enough.error());
   net::tcp_network_options tcp{.sockets = options.tcp,
@@ -77,8 +77,8 @@ endpoint_host::endpoint_host(config::loaded_options loaded, endpoint_identity wh
     : loaded_(std::move(loaded)), identity_(who), buffers_(buffer_capacity) {}
 
 outcome<std::shared_ptr<endpoint_host>> endpoint_host::open(const communicator_options& options) {
-  auto loaded =
-      config::load({.config_file = options.config_file, .settings = options.settings, .environment = {}});
+  auto loaded = config::load(
+      {.config_file = options.config_file, .settings = options.settings, .environment = {}});
   if (!loaded) return fail(loaded.error());
   auto rendezvous = options.rendezvous;
   if (!rendezvous && !loaded->values.bootstrap.rendezvous.empty())
@@ -121,9 +121,14 @@ outcome<void> endpoint_host::start() {
                                          counters_, identity_.self);
     if (!exposer) return fail(exposer.error());
     exposer_ = std::move(*exposer);
+    // Port 0 leaves the choice to the system: somebody has to say what it was.
+    if (loaded_.values.metrics.listen.ends_with(":0"))
+      std::fprintf(stderr, "troupe: rank %u serves metrics on port %u\n", identity_.self.value,
+                   exposer_->port());
   }
-  actor_ = spawn_endpoint(*context_,
-                          make_bootstrap_options(loaded_.values, identity_, host_id()), *entropy);
+  context_->strangers.enable();
+  actor_ = spawn_endpoint(*context_, make_bootstrap_options(loaded_.values, identity_, host_id()),
+                          *entropy);
   return {};
 }
 

@@ -5,8 +5,8 @@
 
 #include "actors/caf_compat.hpp"
 #include "actors/qp_group/qp_group_messages.hpp"
-#include "actors/rank/rank_messages.hpp"
 #include "actors/rank/membership.hpp"
+#include "actors/rank/rank_messages.hpp"
 #include "actors/ticket.hpp"
 
 namespace troupe::actors {
@@ -109,8 +109,9 @@ using endpoint_actor =
     caf::typed_actor<TROUPE_HANDLES(join_requested), TROUPE_HANDLES(join_ended),
                      TROUPE_HANDLES(communicator_requested), TROUPE_HANDLES(communicator_dropped),
                      TROUPE_HANDLES(lane_handed), TROUPE_HANDLES(peer_failed),
-                     TROUPE_HANDLES(link_spawned), TROUPE_HANDLES(link_opened), TROUPE_HANDLES(link_closed),
-                     TROUPE_HANDLES(link_left), TROUPE_HANDLES(shut_down)>;
+                     TROUPE_HANDLES(link_spawned), TROUPE_HANDLES(link_opened),
+                     TROUPE_HANDLES(link_closed), TROUPE_HANDLES(link_left),
+                     TROUPE_HANDLES(shut_down)>;
 
 }  // namespace troupe::actors
 

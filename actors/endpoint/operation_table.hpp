@@ -88,6 +88,8 @@ constexpr operation_slot slot_of(std::uint64_t token) {
   return {static_cast<std::uint16_t>(token >> 48), static_cast<std::uint16_t>(token >> 32)};
 }
 
-constexpr std::uint32_t step_of(std::uint64_t token) { return static_cast<std::uint32_t>(token); }
+constexpr std::uint32_t step_of(std::uint64_t token) {
+  return static_cast<std::uint32_t>(token);
+}
 
 }  // namespace troupe::actors

@@ -14,11 +14,15 @@ std::uint32_t class_of(std::uint64_t bytes) {
   return static_cast<std::uint32_t>(std::bit_width(std::max(bytes, page_bytes) - 1));
 }
 
-constexpr std::uint64_t bytes_of(std::uint32_t size_class) { return 1ull << size_class; }
+constexpr std::uint64_t bytes_of(std::uint32_t size_class) {
+  return 1ull << size_class;
+}
 
 }  // namespace
 
-void scratch_pool::free_memory::operator()(std::byte* p) const noexcept { std::free(p); }
+void scratch_pool::free_memory::operator()(std::byte* p) const noexcept {
+  std::free(p);
+}
 
 result<scratch_pool::block> scratch_pool::take(std::uint64_t bytes) {
   if (taken_bytes_ + bytes_of(class_of(bytes)) > limit_bytes_) return fail(errc::queue_full);

@@ -112,7 +112,8 @@ qp_group_actor::behavior_type qp_group_actor_state::make_behavior() {
               context_->send(context_->endpoint, link_left{peer_});
               return;
             }
-            send_notice(std::make_shared<const notice_frame>(encode(notice{notice_kind::leaving, {}, {}, {}})));
+            send_notice(std::make_shared<const notice_frame>(
+                encode(notice{notice_kind::leaving, {}, {}, {}})));
           }};
 }
 
@@ -249,17 +250,17 @@ void qp_group_actor_state::apply_one(const net::report_lost& effect) {
   if (opened_) context_->counters.links_lost.add(1);
   close_lanes();
   const auto dead = context_->dead.find(peer_);
-  const auto why =
-      dead != context_->dead.end()
-          ? dead->second
-          : std::make_shared<const failure>(error{effect.cause.code, effect.cause.native, peer_},
-                                            context_->describe(peer_) +
-                                                ": every connection to it is lost");
-  context_->send(context_->endpoint,
-                 link_closed{peer_, peer_leaving_ || context_->leaving, why});
+  const auto why = dead != context_->dead.end()
+                       ? dead->second
+                       : std::make_shared<const failure>(
+                             error{effect.cause.code, effect.cause.native, peer_},
+                             context_->describe(peer_) + ": every connection to it is lost");
+  context_->send(context_->endpoint, link_closed{peer_, peer_leaving_ || context_->leaving, why});
 }
 
-void qp_group_actor_state::apply_one(const net::resume_soon&) { resume_ = true; }
+void qp_group_actor_state::apply_one(const net::resume_soon&) {
+  resume_ = true;
+}
 
 // -- messages -------------------------------------------------------------------------------------
 
@@ -310,8 +311,8 @@ void qp_group_actor_state::on_lane_given(const lane_given& message) {
 }
 
 void qp_group_actor_state::on_lane_ready(lane& ready) {
-  const auto found = std::find_if(lanes_.begin(), lanes_.end(),
-                                  [&](const auto& l) { return l.get() == &ready; });
+  const auto found =
+      std::find_if(lanes_.begin(), lanes_.end(), [&](const auto& l) { return l.get() == &ready; });
   if (found == lanes_.end()) return;
   const auto index = static_cast<std::uint8_t>(found - lanes_.begin());
   std::array<lane_event, events_per_poll> events;
@@ -326,9 +327,7 @@ void qp_group_actor_state::on_lane_ready(lane& ready) {
 
 void qp_group_actor_state::on_lane_event(std::uint8_t index, const lane_event& event) {
   switch (event.what) {
-    case lane_event::kind::write_completed:
-      drive(net::write_finished{index, event.context});
-      break;
+    case lane_event::kind::write_completed: drive(net::write_finished{index, event.context}); break;
     case lane_event::kind::write_arrived:
     case lane_event::kind::write_refused:
       drive(net::write_received{index, event.immediate, event.bytes,
@@ -361,9 +360,7 @@ void qp_group_actor_state::on_notice(const notice& heard) {
                      notice_request{std::make_shared<const notice_frame>(
                          encode(notice{notice_kind::leaving_seen, {}, {}, {}}))});
       break;
-    case notice_kind::leaving_seen:
-      context_->send(context_->endpoint, link_left{peer_});
-      break;
+    case notice_kind::leaving_seen: context_->send(context_->endpoint, link_left{peer_}); break;
   }
 }
 

@@ -85,12 +85,10 @@ struct leave_request {
   friend bool operator==(const leave_request&, const leave_request&) = default;
 };
 
-using qp_group_actor =
-    caf::typed_actor<TROUPE_HANDLES(put_request), TROUPE_HANDLES(accept_request),
-                     TROUPE_HANDLES(cancel_request), TROUPE_HANDLES(notice_request),
-                     TROUPE_HANDLES(unmatched_request), TROUPE_HANDLES(lane_given),
-                     TROUPE_HANDLES(link_doomed), TROUPE_HANDLES(lease_granted),
-                     TROUPE_HANDLES(leave_request)>;
+using qp_group_actor = caf::typed_actor<
+    TROUPE_HANDLES(put_request), TROUPE_HANDLES(accept_request), TROUPE_HANDLES(cancel_request),
+    TROUPE_HANDLES(notice_request), TROUPE_HANDLES(unmatched_request), TROUPE_HANDLES(lane_given),
+    TROUPE_HANDLES(link_doomed), TROUPE_HANDLES(lease_granted), TROUPE_HANDLES(leave_request)>;
 
 }  // namespace troupe::actors
 

@@ -35,8 +35,8 @@ struct notice_frame {
   std::span<const std::byte> view() const { return {bytes.data(), length}; }
 };
 
-/// Layout (little-endian): u8 version = 1, u8 kind, u16 code, u32 communicator, u32 epoch, u32 peer,
-/// u32 native, u8 text length, text. Texts are cut at what fits.
+/// Layout (little-endian): u8 version = 1, u8 kind, u16 code, u32 communicator, u32 epoch, u32
+/// peer, u32 native, u8 text length, text. Texts are cut at what fits.
 notice_frame encode(const notice& n);
 
 /// Errors: malformed (short, long, unknown kind or code), version_mismatch.

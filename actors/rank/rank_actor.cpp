@@ -14,9 +14,8 @@ constexpr std::size_t idle_runner_count = 16;
 
 }  // namespace
 
-void rank_actor_state::init(rank_actor::pointer self, endpoint_context& context,
-                            communicator_id id, rank self_rank,
-                            std::shared_ptr<const membership> members) {
+void rank_actor_state::init(rank_actor::pointer self, endpoint_context& context, communicator_id id,
+                            rank self_rank, std::shared_ptr<const membership> members) {
   self_ = self;
   context_ = &context;
   id_ = id;
@@ -192,12 +191,12 @@ void rank_actor_state::on_runner_down(const caf::down_msg& message) {
     if (entry == nullptr || entry->runner.address() != message.source) continue;
     context_->home.counters().restarted(actor_kind::collective);
     entry->runner = take_runner();
-    context_->send(entry->runner,
-                   collective_stop{slot, std::make_shared<const failure>(
-                                             errc::internal_failure,
-                                             "the actor that ran " +
-                                                 to_string(entry->work->request().signature) +
-                                                 " failed")});
+    context_->send(
+        entry->runner,
+        collective_stop{slot, std::make_shared<const failure>(
+                                  errc::internal_failure,
+                                  "the actor that ran " +
+                                      to_string(entry->work->request().signature) + " failed")});
     return;
   }
 }

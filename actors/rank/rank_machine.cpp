@@ -53,9 +53,8 @@ void remember(rank_state& state, const rank_state::running_operation& operation)
 
 void check_early(rank_state& state, const rank_state::running_operation& operation,
                  rank_effects& out) {
-  const auto found = std::find_if(state.early.begin(), state.early.end(), [&](const auto& e) {
-    return e.operation == operation.number;
-  });
+  const auto found = std::find_if(state.early.begin(), state.early.end(),
+                                  [&](const auto& e) { return e.operation == operation.number; });
   if (found == state.early.end()) return;
   const auto transfer = *found;
   std::erase_if(state.early, [&](const auto& e) { return e.operation == operation.number; });
@@ -97,9 +96,8 @@ void on(rank_state& state, const failure_heard& event, rank_effects& out) {
 void on(rank_state& state, const unmatched_heard& event, rank_effects& out) {
   if (state.sticky.code() != errc::ok) return;
   if (event.operation.value & point_to_point_bit) return;  // the other side called first: legal
-  const auto called = std::find_if(state.history.begin(), state.history.end(), [&](const auto& o) {
-    return o.number == event.operation;
-  });
+  const auto called = std::find_if(state.history.begin(), state.history.end(),
+                                   [&](const auto& o) { return o.number == event.operation; });
   if (called != state.history.end()) {
     // A peer may be late or early with an operation of ours; only another signature is an error.
     if (called->signature != event.theirs)

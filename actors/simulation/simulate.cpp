@@ -39,23 +39,36 @@ class typed_buffers {
     const auto r = to_index(c.rank());
     switch (what_.kind) {
       case operation_kind::all_reduce:
-        return c.all_reduce({.send = send_[r].data(), .receive = receive_[r].data(),
-                             .count = what_.count, .type = what_.type, .options = options});
+        return c.all_reduce({.send = send_[r].data(),
+                             .receive = receive_[r].data(),
+                             .count = what_.count,
+                             .type = what_.type,
+                             .options = options});
       case operation_kind::all_gather:
-        return c.all_gather({.send = send_[r].data(), .receive = receive_[r].data(),
-                             .count = what_.count, .type = what_.type, .options = options});
+        return c.all_gather({.send = send_[r].data(),
+                             .receive = receive_[r].data(),
+                             .count = what_.count,
+                             .type = what_.type,
+                             .options = options});
       case operation_kind::reduce_scatter:
-        return c.reduce_scatter({.send = send_[r].data(), .receive = receive_[r].data(),
-                                 .count = what_.count, .type = what_.type, .options = options});
+        return c.reduce_scatter({.send = send_[r].data(),
+                                 .receive = receive_[r].data(),
+                                 .count = what_.count,
+                                 .type = what_.type,
+                                 .options = options});
       case operation_kind::broadcast:
         receive_[r] = send_[r];
-        return c.broadcast({.buffer = receive_[r].data(), .count = what_.count,
-                            .type = what_.type, .root = rank{what_.root}, .options = options});
+        return c.broadcast({.buffer = receive_[r].data(),
+                            .count = what_.count,
+                            .type = what_.type,
+                            .root = rank{what_.root},
+                            .options = options});
       case operation_kind::barrier: return c.barrier(options);
       default:
         return fail(errc::not_available,
-                    "simulate: " + std::string(to_string(what_.kind)) + " is not simulated; it has "
-                    "all_reduce, all_gather, reduce_scatter, broadcast and barrier");
+                    "simulate: " + std::string(to_string(what_.kind)) +
+                        " is not simulated; it has "
+                        "all_reduce, all_gather, reduce_scatter, broadcast and barrier");
     }
   }
 
@@ -101,9 +114,9 @@ outcome<actors::stage_options> make_stage_options(const simulation_options& opti
     return fail(errc::bad_argument, "simulate: rank_count is 0; at least one rank is needed");
   // Small rings: thousands of ranks share one process. The caller's settings go before.
   std::vector<std::pair<std::string, std::string>> settings{
-      {"transport.eager_bytes", "1KiB"},      {"transport.eager_slot_count", "4"},
+      {"transport.eager_bytes", "1KiB"},        {"transport.eager_slot_count", "4"},
       {"transport.window_segment_count", "64"}, {"transport.transfer_count", "256"},
-      {"transport.parked_bytes", "16KiB"},    {"bootstrap.timeout", "10m"}};
+      {"transport.parked_bytes", "16KiB"},      {"bootstrap.timeout", "10m"}};
   settings.insert(settings.end(), options.settings.begin(), options.settings.end());
   auto loaded = config::load(
       {.config_file = {}, .settings = settings, .environment = config::environment_variables{}});

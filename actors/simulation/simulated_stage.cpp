@@ -64,8 +64,8 @@ void simulated_stage::open(rank r, const stage_options& options) {
   auto bits = random_stream(options.seed).fork(r.value + 1);
   for (auto& byte : entropy)
     byte = static_cast<std::byte>(bits.next());
-  one->actor = spawn_endpoint(*one->context, make_bootstrap_options(one->options, who, r.value),
-                              entropy);
+  one->actor =
+      spawn_endpoint(*one->context, make_bootstrap_options(one->options, who, r.value), entropy);
   one->way_in = std::make_shared<door>(*this, *one);
   one->joined = std::make_shared<ticket<communicator_seat>>();
   ranks_.push_back(std::move(one));
@@ -188,6 +188,8 @@ std::uint64_t simulated_stage::messages_total() const {
   return sum;
 }
 
-std::uint64_t simulated_stage::trace_hash() const { return trace_ ^ fabric_.trace_hash(); }
+std::uint64_t simulated_stage::trace_hash() const {
+  return trace_ ^ fabric_.trace_hash();
+}
 
 }  // namespace troupe::actors

@@ -15,7 +15,9 @@ void mix(std::uint64_t& hash, std::uint64_t value) {
 
 }  // namespace
 
-void simulated_worker::add(poller& p) { pollers_.push_back(&p); }
+void simulated_worker::add(poller& p) {
+  pollers_.push_back(&p);
+}
 
 void simulated_worker::remove(poller& p) {
   const auto found = std::find(pollers_.begin(), pollers_.end(), &p);
@@ -50,6 +52,8 @@ instant simulated_worker::next_deadline() const {
   return earliest;
 }
 
-bool simulated_worker::take_touched() { return std::exchange(touched_, false); }
+bool simulated_worker::take_touched() {
+  return std::exchange(touched_, false);
+}
 
 }  // namespace troupe::actors

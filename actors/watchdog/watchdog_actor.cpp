@@ -74,16 +74,16 @@ failure watchdog_actor_state::verdict_on(const operation_entry& entry) const {
   const auto number = std::to_string(entry.number.value & ~point_to_point_bit);
   const auto what = to_string(request.signature) + " (operation " + number + ")";
   if (entry.gave_up != no_rank)
-    return {error{errc::aborted, 0, entry.members->from_world(entry.gave_up).value_or(no_rank)},
-            what + ": " + context_->describe(entry.gave_up) +
-                " ended it early and did not say why"};
+    return {
+        error{errc::aborted, 0, entry.members->from_world(entry.gave_up).value_or(no_rank)},
+        what + ": " + context_->describe(entry.gave_up) + " ended it early and did not say why"};
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(request.timeout);
   const auto culprit = entry.open.empty()
                            ? no_rank
                            : entry.members->from_world(entry.open.front().peer).value_or(no_rank);
-  return {error{errc::timed_out, 0, culprit},
-          what + " timed out after " + std::to_string(milliseconds.count()) + " ms, " +
-              waiting_for(entry)};
+  return {error{errc::timed_out, 0, culprit}, what + " timed out after " +
+                                                  std::to_string(milliseconds.count()) + " ms, " +
+                                                  waiting_for(entry)};
 }
 
 std::string watchdog_actor_state::waiting_for(const operation_entry& entry) const {

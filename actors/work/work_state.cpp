@@ -25,9 +25,13 @@ outcome<void> work_state::wait(duration limit) {
   return {};
 }
 
-outcome<void> work_state::wait() { return wait(request_.timeout + grace); }
+outcome<void> work_state::wait() {
+  return wait(request_.timeout + grace);
+}
 
-failure work_state::error() const { return test() ? failure_ : failure{}; }
+failure work_state::error() const {
+  return test() ? failure_ : failure{};
+}
 
 std::vector<rank> work_state::contributors() const {
   std::vector<rank> out;
@@ -42,14 +46,18 @@ operation_path work_state::path() const {
   return path_known_.load(std::memory_order_acquire) ? path_ : operation_path{};
 }
 
-operation_number work_state::number() const { return {number_.load()}; }
+operation_number work_state::number() const {
+  return {number_.load()};
+}
 
 void work_state::set_path(const operation_path& path) {
   path_ = path;
   path_known_.store(true, std::memory_order_release);
 }
 
-bool work_state::claim() { return !claimed_.exchange(true); }
+bool work_state::claim() {
+  return !claimed_.exchange(true);
+}
 
 void work_state::finish() {
   if (!claim()) return;

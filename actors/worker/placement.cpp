@@ -18,7 +18,9 @@ using bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, free_bitma
 
 class machine {
  public:
-  machine() { loaded_ = hwloc_topology_init(&topology_) == 0 && hwloc_topology_load(topology_) == 0; }
+  machine() {
+    loaded_ = hwloc_topology_init(&topology_) == 0 && hwloc_topology_load(topology_) == 0;
+  }
   ~machine() { hwloc_topology_destroy(topology_); }
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
@@ -52,7 +54,8 @@ outcome<void> bind_thread(pthread_t thread, const std::string& cpus) {
       !hwloc_bitmap_intersects(wanted.get(), allowed.get()))
     return fail(errc::bad_configuration, "worker.cpus = \"" + cpus +
                                              "\" names no processor this process may use; it may "
-                                             "use " + list_of(allowed.get()));
+                                             "use " +
+                                             list_of(allowed.get()));
   if (hwloc_set_thread_cpubind(here.get(), thread, wanted.get(), 0) != 0)
     return fail(failure{error{errc::bad_configuration, errno},
                         "worker.cpus = \"" + cpus + "\": " + std::strerror(errno)});

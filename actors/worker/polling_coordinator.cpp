@@ -62,7 +62,9 @@ polling_coordinator::polling_coordinator(caf::actor_system& system)
   TROUPE_ASSERT(wake_descriptor_ >= 0);
 }
 
-polling_coordinator::~polling_coordinator() { ::close(wake_descriptor_); }
+polling_coordinator::~polling_coordinator() {
+  ::close(wake_descriptor_);
+}
 
 caf::actor_system::module* polling_coordinator::make(caf::actor_system& system,
                                                      caf::detail::type_list<>) {
@@ -75,11 +77,13 @@ void polling_coordinator::configure(const polling_options& options) {
 }
 
 instant polling_coordinator::now() const {
-  return instant(std::chrono::duration_cast<duration>(
-      std::chrono::steady_clock::now().time_since_epoch()));
+  return instant(
+      std::chrono::duration_cast<duration>(std::chrono::steady_clock::now().time_since_epoch()));
 }
 
-void polling_coordinator::add(poller& p) { pollers_.push_back(&p); }
+void polling_coordinator::add(poller& p) {
+  pollers_.push_back(&p);
+}
 
 void polling_coordinator::remove(poller& p) {
   const auto found = std::find(pollers_.begin(), pollers_.end(), &p);
@@ -177,8 +181,8 @@ void polling_coordinator::wait(instant idle_since, instant at) {
   const auto idle = (at - idle_since).count();
   if (idle < spin_ns_.load(std::memory_order_relaxed)) {
     _mm_pause();
-  } else if (idle < spin_ns_.load(std::memory_order_relaxed) +
-                        yield_ns_.load(std::memory_order_relaxed)) {
+  } else if (idle <
+             spin_ns_.load(std::memory_order_relaxed) + yield_ns_.load(std::memory_order_relaxed)) {
     ::sched_yield();
   } else {
     park();

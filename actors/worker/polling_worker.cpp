@@ -13,7 +13,9 @@ polling_worker::polling_worker(const polling_options& options) {
   coordinator_->set_counters(&counters());
 }
 
-polling_worker::~polling_worker() { system_.reset(); }
+polling_worker::~polling_worker() {
+  system_.reset();
+}
 
 outcome<void> polling_worker::bind(const std::string& cpus) {
   return bind_thread(coordinator_->thread_handle(), cpus);

@@ -59,7 +59,9 @@ bool timer_queue::poll(instant now) {
   return did;
 }
 
-instant timer_queue::next_deadline() const { return heap_.empty() ? never : heap_.front().at; }
+instant timer_queue::next_deadline() const {
+  return heap_.empty() ? never : heap_.front().at;
+}
 
 void timer_queue::push(entry e) {
   heap_.push_back(e);

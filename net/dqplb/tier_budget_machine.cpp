@@ -31,7 +31,8 @@ void give_back(tier_state& state, std::uint64_t link, std::uint64_t bytes) {
   const auto returned = std::min(bytes, known->held_bytes);
   known->held_bytes -= returned;
   state.held_bytes -= returned;
-  if (known->held_bytes == 0) state.holders.erase(state.holders.begin() + (known - &state.holders[0]));
+  if (known->held_bytes == 0)
+    state.holders.erase(state.holders.begin() + (known - &state.holders[0]));
 }
 
 bool may_grant(tier_state& state, const lease_wanted& wanted, std::uint64_t slice) {

@@ -65,8 +65,8 @@ struct tier_state {
     std::uint64_t link = 0;
     std::uint64_t held_bytes = 0;
   };
-  std::vector<holder> holders;        ///< links that hold something, ascending
-  std::deque<lease_wanted> waiting;   ///< at most one entry per link
+  std::vector<holder> holders;       ///< links that hold something, ascending
+  std::deque<lease_wanted> waiting;  ///< at most one entry per link
   std::uint64_t held_bytes = 0;
 
   std::uint64_t granted_total = 0;    ///< bytes

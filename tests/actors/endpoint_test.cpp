@@ -101,8 +101,7 @@ BOOST_AUTO_TEST_CASE(in_place_is_as_right_as_out_of_place) {
           return outcome_of(std::move(w)).code() == errc::ok;
         };
         fill();
-        if (!good(c.all_reduce(
-                {.send = data.data(), .receive = data.data(), .count = 4 * n})) ||
+        if (!good(c.all_reduce({.send = data.data(), .receive = data.data(), .count = 4 * n})) ||
             data != expected)
           ++wrong;
         fill();
@@ -113,8 +112,7 @@ BOOST_AUTO_TEST_CASE(in_place_is_as_right_as_out_of_place) {
                         expected.begin() + static_cast<long>(r * n)))
           ++wrong;
         fill();
-        if (!good(c.all_gather(
-                {.send = data.data() + r * n, .receive = data.data(), .count = n})))
+        if (!good(c.all_gather({.send = data.data() + r * n, .receive = data.data(), .count = n})))
           ++wrong;
         for (std::size_t i = 0; i < 4 * n; ++i)
           if (data[i] != value(i / n, i)) {
@@ -147,8 +145,8 @@ BOOST_AUTO_TEST_CASE(a_split_orders_by_key_and_leaves_out_who_has_no_colour) {
     auto& c = **part;
     if (c.size() != 2 || c.rank().value != (r >= 2 ? 0u : 1u)) wrong.fetch_add(1);
     std::int32_t value = static_cast<std::int32_t>(r), sum = 0;
-    const auto f = outcome_of(c.all_reduce(
-        {.send = &value, .receive = &sum, .count = 1, .type = data_type::int32}));
+    const auto f = outcome_of(
+        c.all_reduce({.send = &value, .receive = &sum, .count = 1, .type = data_type::int32}));
     if (f.code() != errc::ok || sum != (r % 2 == 0 ? 2 : 4)) wrong.fetch_add(1);
   });
   BOOST_TEST(wrong.load() == 0);
@@ -172,7 +170,9 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named_before_anything_starts) {
                  .find("ranks 0 to 0") != std::string::npos);
   BOOST_TEST(text(c.all_reduce({.send = data.data(), .receive = data.data() + 1, .count = 8}))
                  .find("overlap") != std::string::npos);
-  BOOST_TEST(text(c.all_reduce({.send = data.data(), .receive = data.data(), .count = 8,
+  BOOST_TEST(text(c.all_reduce({.send = data.data(),
+                                .receive = data.data(),
+                                .count = 8,
                                 .type = static_cast<data_type>(99)}))
                  .find("99") != std::string::npos);
   const auto missing = c.reduce({.send = data.data(), .receive = data.data(), .count = 1});
@@ -202,9 +202,8 @@ BOOST_AUTO_TEST_CASE(an_abort_from_another_thread_ends_everything_on_every_rank_
   std::vector<work_handle> works;
   for (std::size_t r = 0; r < 3; ++r)
     for (int i = 0; i < (r == 0 ? 1 : 2); ++i)  // rank 0 never calls the second one
-      works.push_back(*job[r].all_reduce({.send = data[r].data(),
-                                          .receive = data[r].data(),
-                                          .count = data[r].size()}));
+      works.push_back(*job[r].all_reduce(
+          {.send = data[r].data(), .receive = data[r].data(), .count = data[r].size()}));
   std::this_thread::sleep_for(milliseconds(20));
   const auto begin = clock::now();
   std::thread other([&] {
@@ -245,7 +244,8 @@ BOOST_AUTO_TEST_CASE(different_counts_are_an_error_with_both_signatures) {
   std::vector<std::string> texts(2);
   on_all_ranks(job, [&](std::size_t r) {
     std::vector<float> data(1 << 20, 1.0f);
-    texts[r] = outcome_of(job[r].all_reduce({.send = data.data(), .receive = data.data(),
+    texts[r] = outcome_of(job[r].all_reduce({.send = data.data(),
+                                             .receive = data.data(),
                                              .count = r == 0 ? 1000u : 900'000u}))
                    .message;
   });
@@ -268,9 +268,9 @@ BOOST_AUTO_TEST_CASE(too_many_outstanding_operations_are_refused_and_none_is_los
   BOOST_TEST((ninth.error().code() == errc::queue_full));
   std::vector<float> other(16, 2.0f);
   for (int i = 0; i < 8; ++i)
-    BOOST_TEST((outcome_of(job[1].all_reduce(
-                    {.send = other.data(), .receive = other.data(), .count = 16}))
-                    .code() == errc::ok));
+    BOOST_TEST(
+        (outcome_of(job[1].all_reduce({.send = other.data(), .receive = other.data(), .count = 16}))
+             .code() == errc::ok));
   for (const auto& work : works)
     BOOST_TEST(work->wait(seconds(10)).has_value());
 }
@@ -290,9 +290,8 @@ BOOST_AUTO_TEST_CASE(a_forked_child_gets_a_clear_error_and_the_parent_goes_on) {
   BOOST_TEST(WIFEXITED(status));
   BOOST_TEST(WEXITSTATUS(status) == 7);
   std::atomic<int> wrong{0};
-  on_all_ranks(job, [&](std::size_t r) {
-    wrong += outcome_of(job[r].barrier()).code() != errc::ok;
-  });
+  on_all_ranks(job,
+               [&](std::size_t r) { wrong += outcome_of(job[r].barrier()).code() != errc::ok; });
   BOOST_TEST(wrong.load() == 0);
 }
 

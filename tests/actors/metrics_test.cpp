@@ -46,8 +46,7 @@ BOOST_AUTO_TEST_CASE(a_scrape_shows_actors_and_operations_by_kind) {
   BOOST_REQUIRE_MESSAGE(job.ranks[0], to_string(job.failures[0]));
   std::vector<float> data(16, 1.0f);
   for (int i = 0; i < 5; ++i) {
-    const auto work =
-        job[0].all_reduce({.send = data.data(), .receive = data.data(), .count = 16});
+    const auto work = job[0].all_reduce({.send = data.data(), .receive = data.data(), .count = 16});
     BOOST_REQUIRE(work.has_value());
     BOOST_REQUIRE((*work)->wait().has_value());
   }

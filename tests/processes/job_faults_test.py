@@ -25,7 +25,8 @@ class Rank:
     """One rank process and what it printed."""
 
     def __init__(self, rank, size, port, *arguments, host="127.0.0.1", **environment):
-        env = {k: v for k, v in os.environ.items() if not k.startswith(("TROUPE_", "SLURM", "OMPI"))}
+        others = ("TROUPE_", "SLURM", "OMPI")
+        env = {k: v for k, v in os.environ.items() if not k.startswith(others)}
         env.update(RANK=str(rank), WORLD_SIZE=str(size), LOCAL_RANK=str(rank), MASTER_ADDR=host,
                    MASTER_PORT=str(port), TROUPE_BOOTSTRAP_SECRET="job secret")
         env.update(environment)

@@ -28,9 +28,8 @@ std::vector<work_handle> all_reduce_everywhere(simulated_stage& stage,
                                                std::vector<std::vector<float>>& data) {
   std::vector<work_handle> works;
   for (std::uint32_t r = 0; r < stage.size(); ++r) {
-    auto work = stage.world(rank{r}).all_reduce({.send = data[r].data(),
-                                                 .receive = data[r].data(),
-                                                 .count = data[r].size()});
+    auto work = stage.world(rank{r}).all_reduce(
+        {.send = data[r].data(), .receive = data[r].data(), .count = data[r].size()});
     BOOST_REQUIRE(work.has_value());
     works.push_back(*work);
   }
@@ -209,8 +208,7 @@ BOOST_AUTO_TEST_CASE(a_rank_that_never_calls_is_named_when_the_operation_times_o
   std::vector<work_handle> works;
   for (std::uint32_t r = 0; r < 2; ++r)
     works.push_back(*stage.world(rank{r}).all_reduce(
-        {.send = data.data(), .receive = data.data(), .count = 16,
-         .options = one_second}));
+        {.send = data.data(), .receive = data.data(), .count = 16, .options = one_second}));
   BOOST_TEST(stage.run_until([&] { return all_done(works); }, std::chrono::seconds(3)));
   for (const auto& work : works) {
     BOOST_TEST((work->error().code() == errc::timed_out));
@@ -230,8 +228,8 @@ BOOST_AUTO_TEST_CASE(an_abort_ends_everything_everywhere_within_a_second) {
     stage.world(rank{2}).abort();
     BOOST_TEST_CONTEXT("seed " << seed) {
       BOOST_TEST(stage.run_until([&] { return all_done(works); }, std::chrono::seconds(1)));
-      BOOST_TEST((works[2]->error().code() == errc::ok ||
-                  works[2]->error().code() == errc::aborted));
+      BOOST_TEST(
+          (works[2]->error().code() == errc::ok || works[2]->error().code() == errc::aborted));
       const auto later = stage.world(rank{2}).barrier();
       BOOST_REQUIRE(!later.has_value());
       BOOST_TEST((later.error().code() == errc::aborted));

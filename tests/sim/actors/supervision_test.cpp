@@ -97,8 +97,9 @@ BOOST_AUTO_TEST_CASE(a_broken_watchdog_is_replaced_and_watches_on) {
   BOOST_REQUIRE(stuck.has_value());
   BOOST_TEST(job.run({*stuck}));
   BOOST_TEST(((*stuck)->error().code() == errc::timed_out));
-  BOOST_TEST(job.stage.counters(rank{0}).restarts[static_cast<std::size_t>(
-                 actor_kind::watchdog)].get() == 1u);
+  BOOST_TEST(
+      job.stage.counters(rank{0}).restarts[static_cast<std::size_t>(actor_kind::watchdog)].get() ==
+      1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_broken_collector_is_replaced_and_samples_on) {
@@ -111,9 +112,7 @@ BOOST_AUTO_TEST_CASE(a_broken_collector_is_replaced_and_samples_on) {
   stage.run_until([&] { return counters.messages_of(actor_kind::collector) >= 2; }, patience);
   stage.context(rank{0}).break_next(actor_kind::collector);
   BOOST_TEST(stage.run_until(
-      [&] {
-        return counters.restarts[static_cast<std::size_t>(actor_kind::collector)].get() == 1;
-      },
+      [&] { return counters.restarts[static_cast<std::size_t>(actor_kind::collector)].get() == 1; },
       patience));
   const auto then = counters.messages_of(actor_kind::collector);
   BOOST_TEST(stage.run_until(

@@ -11,7 +11,9 @@ namespace troupe::actors {
 namespace {
 
 notice sample() {
-  return {notice_kind::communicator_failed, {7}, {2},
+  return {notice_kind::communicator_failed,
+          {7},
+          {2},
           failure{error{errc::mismatch, -5, rank{3}}, "why"}};
 }
 

@@ -14,7 +14,9 @@ struct recorder final : timer_owner {
   std::vector<std::uint64_t> fired;
 };
 
-constexpr instant at(std::int64_t ns) { return instant(duration(ns)); }
+constexpr instant at(std::int64_t ns) {
+  return instant(duration(ns));
+}
 
 BOOST_AUTO_TEST_CASE(a_timer_fires_once_at_its_deadline_with_its_last_generation) {
   timer_queue q;
@@ -65,7 +67,8 @@ BOOST_AUTO_TEST_CASE(equal_times_fire_in_order_of_creation) {
 BOOST_AUTO_TEST_CASE(the_watchdog_expires_what_is_late_and_rests_when_nothing_runs) {
   watchdog_state s{duration(20), duration(200), at(0)};
   watchdog_verdict out;
-  const std::vector<watched_operation> running{{1, at(100), false}, {2, at(50), true}, {3, never, false}};
+  const std::vector<watched_operation> running{
+      {1, at(100), false}, {2, at(50), true}, {3, never, false}};
   look(s, running, at(100), out);
   BOOST_TEST(out.expired == std::vector<std::uint32_t>{1}, boost::test_tools::per_element());
   BOOST_TEST((out.next_look == at(120)));
