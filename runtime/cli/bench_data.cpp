@@ -108,17 +108,23 @@ void fill_words(std::span<std::byte> out, std::uint64_t seed, rank source, std::
 
 std::uint64_t encode_narrow_float(data_type type, double value) {
   const float_layout layout = layout_of(type);
-  const int sign_shift = layout.exponent_bits + layout.mantissa_bits;
-  const std::uint64_t sign = std::uint64_t{std::signbit(value)} << sign_shift;
+  const auto wide = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t sign = (wide >> 63) << (layout.exponent_bits + layout.mantissa_bits);
   if (value == 0) return sign;
   const int bias = (1 << (layout.exponent_bits - 1)) - 1;
-  const int exponent = std::max(std::ilogb(value), 1 - bias);
+  const int exponent = static_cast<int>((wide >> 52) & 0x7ff) - 1023;
+  const int kept_exponent = std::max(exponent, 1 - bias);  // subnormals share the smallest
+  const int dropped_bits = 52 - layout.mantissa_bits + (kept_exponent - exponent);
+  if (dropped_bits > 53) return sign;  // less than half of the smallest
+  const std::uint64_t mantissa = (wide & ((1ull << 52) - 1)) | 1ull << 52;
+  const std::uint64_t half = 1ull << (dropped_bits - 1);
+  const std::uint64_t rest = mantissa & (2 * half - 1);
+  std::uint64_t units = mantissa >> dropped_bits;
+  if (rest > half || (rest == half && units % 2 != 0)) ++units;
   // The leading one of a normal number counts as one unit of the exponent field; rounding up to
   // the next power of two carries into it by itself.
-  const double units =
-      std::nearbyint(std::ldexp(std::fabs(value), layout.mantissa_bits - exponent));
-  const auto field = static_cast<std::uint64_t>(exponent + bias - 1) << layout.mantissa_bits;
-  return sign | (field + static_cast<std::uint64_t>(units));
+  const auto field = static_cast<std::uint64_t>(kept_exponent + bias - 1) << layout.mantissa_bits;
+  return sign | (field + units);
 }
 
 /// What all ranks know of one element.

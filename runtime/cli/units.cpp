@@ -57,23 +57,27 @@ outcome<duration> parse_duration(std::string_view text) {
 }
 
 outcome<std::uint64_t> parse_rate(std::string_view text) {
-  constexpr std::string_view per_second = "/s";
-  constexpr std::array<std::pair<std::string_view, double>, 3> bit_units{
-      {{"Mbit/s", 1e6}, {"Gbit/s", 1e9}, {"Tbit/s", 1e12}}};
-  const auto refusal = [text] {
-    return fail(errc::bad_argument,
-                "'" + std::string(text) + "' is no rate; write 25GB/s, 100MiB/s or 200Gbit/s");
+  struct rate_unit {
+    std::string_view name;
+    double bytes_per_second;
   };
-  if (const auto number = split_number<double>(text); number && number->first > 0) {
-    for (const auto& [unit, factor] : bit_units) {
-      if (number->second != unit) continue;
-      if (number->first > 1e9) return refusal();
-      return static_cast<std::uint64_t>(std::llround(number->first * factor / 8));
-    }
+  constexpr std::array<rate_unit, 9> units{{{"MB/s", 1e6},
+                                            {"GB/s", 1e9},
+                                            {"TB/s", 1e12},
+                                            {"MiB/s", 0x1p20},
+                                            {"GiB/s", 0x1p30},
+                                            {"TiB/s", 0x1p40},
+                                            {"Mbit/s", 1e6 / 8},
+                                            {"Gbit/s", 1e9 / 8},
+                                            {"Tbit/s", 1e12 / 8}}};
+  const auto number = split_number<double>(text);
+  for (const rate_unit& unit : units) {
+    if (!number || number->second != unit.name) continue;
+    const double rate = number->first * unit.bytes_per_second;
+    if (rate >= 1 && rate <= 1e18) return static_cast<std::uint64_t>(std::llround(rate));
   }
-  if (!text.ends_with(per_second)) return refusal();
-  const auto bytes = parse_size(text.substr(0, text.size() - per_second.size()));
-  return bytes && *bytes > 0 ? bytes : outcome<std::uint64_t>(refusal());
+  return fail(errc::bad_argument,
+              "'" + std::string(text) + "' is no rate; write 25GB/s, 100MiB/s or 200Gbit/s");
 }
 
 std::string format_size(std::uint64_t bytes) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/random.hpp"
@@ -83,9 +84,13 @@ std::vector<std::byte> reduce(const reduction_recipe& recipe,
   }
   if (recipe.op != reduction::average) return result;
   for (std::size_t at = 0; at < result.size(); at += bytes) {
-    const auto sum = Access::read(&result[at]);
-    Access::write(&result[at],
-                  static_cast<decltype(+sum)>(sum / static_cast<decltype(+sum)>(order.size())));
+    using value_type = decltype(Access::read(&result[at]));
+    // Integers are divided as the widest type of their sign: the count does not fit int8.
+    using wide_type = std::conditional_t<
+        std::is_floating_point_v<value_type>, value_type,
+        std::conditional_t<std::is_signed_v<value_type>, std::int64_t, std::uint64_t>>;
+    const wide_type sum = Access::read(&result[at]);
+    Access::write(&result[at], static_cast<value_type>(sum / static_cast<wide_type>(order.size())));
   }
   return result;
 }

@@ -47,6 +47,7 @@ BOOST_AUTO_TEST_CASE(rates_are_bytes_or_bits_per_second) {
   BOOST_CHECK_EQUAL(parse_rate("25GB/s").value(), 25'000'000'000u);
   BOOST_CHECK_EQUAL(parse_rate("1MiB/s").value(), 1'048'576u);
   BOOST_CHECK_EQUAL(parse_rate("200Gbit/s").value(), 25'000'000'000u);
-  for (const char* text : {"", "25GB", "0GB/s", "-1GB/s", "Gbit/s", "fast"})
+  BOOST_CHECK_EQUAL(parse_rate("12.5GB/s").value(), 12'500'000'000u);
+  for (const char* text : {"", "25GB", "0GB/s", "-1GB/s", "1e30GB/s", "nanGB/s", "Gbit/s", "fast"})
     BOOST_CHECK_MESSAGE(!parse_rate(text), text);
 }
