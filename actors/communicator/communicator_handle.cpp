@@ -52,7 +52,13 @@ outcome<work_handle> communicator_handle::start(outcome<operation_request> reque
                     " operations are outstanding, the limit of "
                     "collective.outstanding_operation_count; wait for one of them");
   }
-  auto work = std::make_shared<work_state>(*request, seat_.members->size(), outstanding_);
+  auto work =
+      std::make_shared<work_state>(*request, seat_.members->size(), outstanding_,
+                                   [door = std::weak_ptr<endpoint_door>(door_)](
+                                       const std::function<bool()>& done, duration longest) {
+                                     if (const auto open = door.lock())
+                                       open->drive_until(done, longest);
+                                   });
   post(nullptr, seat_.member, operation_requested{work});
   return work_handle(std::move(work));
 }

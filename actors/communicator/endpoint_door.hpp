@@ -21,8 +21,9 @@ class endpoint_door {
   /// True in a child of the process that opened the endpoint.
   virtual bool forked() const = 0;
 
-  /// In simulation time passes only while somebody drives it: goes on until `done`, at most
-  /// `limit`. In the process world it passes by itself: returns at once.
+  /// Drives the endpoint from the calling thread until `done`, at most `limit`; may return earlier.
+  /// In simulation time passes only so. In the process world the worker's thread drives whenever
+  /// nobody waits.
   virtual void drive_until(const std::function<bool()>& done, duration limit) = 0;
 
   /// Ids that this endpoint has not used yet start here; raised by every split.

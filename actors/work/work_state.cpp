@@ -1,23 +1,40 @@
 #include "actors/work/work_state.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 namespace troupe::actors {
 
 namespace {
 
-// A waiter spins this long before it sleeps: a sleep and wake-up across cores costs 15-22 us on
-// the test machine, so a spin of that length at most doubles what waiting costs.
-constexpr duration spin_before_sleep = std::chrono::microseconds(20);
+// A waiter that cannot drive asks again after this long.
+constexpr duration look_again = std::chrono::milliseconds(1);
 
 constexpr duration grace = std::chrono::seconds(1);
 
 }  // namespace
 
 work_state::work_state(const operation_request& request, std::uint32_t size,
-                       std::shared_ptr<std::atomic<std::uint32_t>> outstanding)
-    : request_(request), size_(size), outstanding_(std::move(outstanding)) {}
+                       std::shared_ptr<std::atomic<std::uint32_t>> outstanding, driver drive)
+    : request_(request),
+      size_(size),
+      outstanding_(std::move(outstanding)),
+      drive_(std::move(drive)) {}
+
+bool work_state::wait_done(duration limit) {
+  const auto start = std::chrono::steady_clock::now();
+  while (true) {
+    if (done_.is_up()) return true;
+    const duration left = limit - (std::chrono::steady_clock::now() - start);
+    if (left <= duration::zero()) return false;
+    drive_([this] { return done_.is_up(); }, left);
+    // Another waiter drives: sleep, but look whether it went away.
+    if (done_.wait(std::min(left, look_again), duration::zero())) return true;
+  }
+}
 
 outcome<void> work_state::wait(duration limit) {
-  if (!done_.wait(limit, spin_before_sleep))
+  if (!wait_done(limit))
     return fail(errc::timed_out, to_string(request_.signature) + " is not done after " +
                                      std::to_string(limit.count() / 1'000'000) +
                                      " ms; it goes on, wait again");

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -15,8 +16,12 @@ namespace troupe::actors {
 /// last of the two to let go frees it.
 class work_state final : public work {
  public:
+  /// `drive`: drives the operation's endpoint until a condition holds, at most for a time; may
+  /// return earlier.
+  using driver = std::function<void(const std::function<bool()>&, duration)>;
+
   work_state(const operation_request& request, std::uint32_t size,
-             std::shared_ptr<std::atomic<std::uint32_t>> outstanding);
+             std::shared_ptr<std::atomic<std::uint32_t>> outstanding, driver drive);
 
   outcome<void> wait(duration limit) override;
   outcome<void> wait() override;
@@ -39,11 +44,13 @@ class work_state final : public work {
 
  private:
   bool claim();
+  bool wait_done(duration limit);
 
   const operation_request request_;
   const std::uint32_t size_;
   // Shared with the communicator's handle: counts what was called and is not done (queue bound).
   std::shared_ptr<std::atomic<std::uint32_t>> outstanding_;
+  driver drive_;
   std::atomic<std::uint64_t> number_{0};
   std::atomic<bool> path_known_{false};
   operation_path path_;

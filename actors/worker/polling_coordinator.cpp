@@ -24,6 +24,18 @@ constexpr duration longest_park = std::chrono::seconds(1);
 
 constexpr std::size_t descriptors_max = 8;
 
+// A guest waits this long for the worker to let go: longer than any slice of byte work.
+constexpr duration guest_patience = std::chrono::milliseconds(2);
+
+// A guest has nothing else to do: it yields longer than a worker before it sleeps.
+constexpr duration guest_yield = std::chrono::microseconds(500);
+
+// The worker, woken when the guest came, may take a wake-up that was meant for the guest.
+constexpr duration guest_nap = std::chrono::milliseconds(2);
+
+// Rounds of messages a guest handles after its operation ended.
+constexpr unsigned rounds_before_leaving = 16;
+
 class spin_guard {
  public:
   explicit spin_guard(std::atomic_flag& flag) : flag_(flag) {
@@ -83,6 +95,16 @@ instant polling_coordinator::now() const {
 
 void polling_coordinator::add(poller& p) {
   pollers_.push_back(&p);
+  collect_descriptors();
+}
+
+void polling_coordinator::collect_descriptors() {
+  wait_descriptor_count_ = 0;
+  for (const auto* p : pollers_) {
+    const int descriptor = p->wait_descriptor();
+    if (descriptor >= 0 && wait_descriptor_count_ < wait_descriptors_.size())
+      wait_descriptors_[wait_descriptor_count_++] = descriptor;
+  }
 }
 
 void polling_coordinator::remove(poller& p) {
@@ -90,6 +112,7 @@ void polling_coordinator::remove(poller& p) {
   if (found == pollers_.end()) return;
   const auto index = static_cast<std::size_t>(found - pollers_.begin());
   pollers_.erase(found);
+  collect_descriptors();
   // Removed from within a round: the round goes on with the one that moved into its place.
   if (index < poller_index_) --poller_index_;
 }
@@ -118,27 +141,71 @@ void polling_coordinator::enqueue(caf::resumable* job) {
     inbox_.push_back(job);
     inbox_filled_.store(true, std::memory_order_seq_cst);
   }
-  if (parked_.load(std::memory_order_seq_cst)) wake();
+  if (sleepers_.load(std::memory_order_seq_cst) != 0) wake();
 }
 
 void polling_coordinator::run() {
-  thread_id_.store(std::this_thread::get_id());
   // Naps of tens of microseconds are meant: the default slack of 50 us would double them.
   ::prctl(PR_SET_TIMERSLACK, 1000);
   ::prctl(PR_SET_NAME, "troupe.worker");
+  baton_.take();
+  thread_id_.store(std::this_thread::get_id());
   instant idle_since = now();
   while (true) {
+    if (baton_.guest_wants()) {
+      serve_guest();
+      idle_since = now();
+    }
     const instant at = now();
-    bool did = run_pollers(at);
-    did |= take_inbox();
-    did |= run_jobs();
-    if (did) {
+    if (run_round(at)) {
       idle_since = at;
       continue;
     }
-    if (stopping_.load(std::memory_order_acquire)) return;
+    if (stopping_.load(std::memory_order_acquire)) break;
     wait(idle_since, at);
   }
+  baton_.give();
+}
+
+void polling_coordinator::serve_guest() {
+  baton_.give();
+  baton_.take();
+  thread_id_.store(std::this_thread::get_id());
+}
+
+void polling_coordinator::drive(const std::function<bool()>& done, duration limit,
+                                const std::function<bool()>& more) {
+  if (!baton_.enter(guest_patience)) return;
+  // A parked worker sleeps until the deadlines it knew: once awake it naps while a guest drives.
+  if (sleepers_.load(std::memory_order_seq_cst) != 0) wake();
+  thread_id_.store(std::this_thread::get_id());
+  const instant end = saturating_add(now(), limit);
+  instant idle_since = now();
+  while (!done()) {
+    const instant at = now();
+    if (at >= end || stopping_.load(std::memory_order_acquire)) break;
+    if (run_round(at))
+      idle_since = at;
+    else if (at - idle_since < duration(spin_ns_.load(std::memory_order_relaxed)))
+      _mm_pause();
+    else if (at - idle_since < guest_yield)
+      ::sched_yield();
+    else
+      sleep_on_descriptors(std::min({earliest_deadline(), end, saturating_add(at, guest_nap)}));
+  }
+  // The end of the operation is still on its way to its rank; do not leave that to the worker.
+  for (unsigned i = 0; i < rounds_before_leaving && (take_inbox() | run_jobs()); ++i) {
+  }
+  const bool hurry = !unit_.jobs.empty() || more();
+  thread_id_.store(std::thread::id{});
+  baton_.leave(hurry);
+}
+
+bool polling_coordinator::run_round(instant at) {
+  bool did = run_pollers(at);
+  did |= take_inbox();
+  did |= run_jobs();
+  return did;
 }
 
 bool polling_coordinator::run_pollers(instant at) {
@@ -190,16 +257,24 @@ void polling_coordinator::wait(instant idle_since, instant at) {
 }
 
 void polling_coordinator::park() {
-  parked_.store(true, std::memory_order_seq_cst);
+  // The deadline is read while this thread still drives; a guest that takes over wakes it.
+  const instant until = earliest_deadline();
+  thread_id_.store(std::thread::id{});
+  baton_.give();
+  if (!baton_.guest_wants()) sleep_on_descriptors(until);
+  baton_.take();
+  thread_id_.store(std::this_thread::get_id());
+}
+
+void polling_coordinator::sleep_on_descriptors(instant until) {
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
   if (!inbox_filled_.load(std::memory_order_seq_cst) && !stopping_.load()) {
     std::array<pollfd, descriptors_max> waits{};
     nfds_t count = 0;
     waits[count++] = {wake_descriptor_, POLLIN, 0};
-    for (const auto* p : pollers_) {
-      const int descriptor = p->wait_descriptor();
-      if (descriptor >= 0 && count < waits.size()) waits[count++] = {descriptor, POLLIN, 0};
-    }
-    const auto left = std::clamp(earliest_deadline() - now(), duration::zero(), longest_park);
+    for (std::size_t i = 0; i < wait_descriptor_count_ && count < waits.size(); ++i)
+      waits[count++] = {wait_descriptors_[i], POLLIN, 0};
+    const auto left = std::clamp(until - now(), duration::zero(), longest_park);
     const timespec limit{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
     if (auto* counters = counters_.load(std::memory_order_relaxed)) counters->parks.add(1);
     ::ppoll(waits.data(), count, &limit, nullptr);
@@ -208,7 +283,7 @@ void polling_coordinator::park() {
       [[maybe_unused]] const auto got = ::read(wake_descriptor_, &ignored, sizeof ignored);
     }
   }
-  parked_.store(false, std::memory_order_seq_cst);
+  sleepers_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
 instant polling_coordinator::earliest_deadline() const {

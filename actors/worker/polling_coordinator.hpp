@@ -5,12 +5,15 @@
 #include <caf/resumable.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <thread>
 #include <vector>
 
+#include "actors/worker/drive_baton.hpp"
 #include "actors/worker/poller.hpp"
 #include "actors/worker/worker_counters.hpp"
 #include "runtime/instant.hpp"
@@ -49,6 +52,12 @@ class polling_coordinator : public caf::scheduler::abstract_coordinator {
   void add(poller& p);
   void remove(poller& p);
   void wake();
+
+  /// The calling thread takes the worker's place until `done`, at most `limit`. Returns early, not
+  /// done, if another thread does so already. `more`: whether work is left when it goes; called
+  /// while nobody else drives. Any thread but the worker's own.
+  void drive(const std::function<bool()>& done, duration limit, const std::function<bool()>& more);
+
   void set_counters(worker_counters* counters) { counters_.store(counters); }
   bool on_worker_thread() const { return std::this_thread::get_id() == thread_id_.load(); }
 
@@ -69,30 +78,38 @@ class polling_coordinator : public caf::scheduler::abstract_coordinator {
   };
 
   void run();
+  void serve_guest();
+  bool run_round(instant at);
   bool run_pollers(instant at);
   bool take_inbox();
   bool run_jobs();
   void wait(instant idle_since, instant at);
   void park();
+  void sleep_on_descriptors(instant until);
   instant earliest_deadline() const;
   void drop_jobs();
+  void collect_descriptors();
 
   local_unit unit_;
   std::vector<poller*> pollers_;
   std::size_t poller_index_ = 0;
+  // Of the pollers, read by a parked worker while a guest may drive: change only with the pollers.
+  std::array<int, 8> wait_descriptors_{};
+  std::size_t wait_descriptor_count_ = 0;
 
   std::atomic_flag inbox_lock_ = ATOMIC_FLAG_INIT;
   std::vector<caf::resumable*> inbox_;
   std::vector<caf::resumable*> batch_;
   std::atomic<bool> inbox_filled_{false};
-  std::atomic<bool> parked_{false};
+  std::atomic<int> sleepers_{0};
   std::atomic<bool> stopping_{false};
 
   std::atomic<std::int64_t> spin_ns_;
   std::atomic<std::int64_t> yield_ns_;
   std::atomic<worker_counters*> counters_{nullptr};
   int wake_descriptor_ = -1;
-  std::atomic<std::thread::id> thread_id_{};
+  drive_baton baton_;
+  std::atomic<std::thread::id> thread_id_{};  ///< who drives
   std::thread thread_;
   // CAF wants a clock; nothing of Troupe uses CAF's timers, so its dispatch thread is not started.
   caf::detail::thread_safe_actor_clock clock_;

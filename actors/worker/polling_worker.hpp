@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -19,6 +20,11 @@ class polling_worker final : public worker {
 
   /// Keeps the worker's thread on these processors. Errors: as `bind_thread`.
   outcome<void> bind(const std::string& cpus);
+
+  /// See `polling_coordinator::drive`.
+  void drive(const std::function<bool()>& done, duration limit, const std::function<bool()>& more) {
+    coordinator_->drive(done, limit, more);
+  }
 
   instant now() const override { return coordinator_->now(); }
   caf::actor_system& system() override { return *system_; }
