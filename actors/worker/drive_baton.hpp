@@ -13,7 +13,7 @@ namespace troupe::actors {
 /// machine) and no second runnable thread where cores are short. Exactly one thread drives at a
 /// time; what one did is visible to the next.
 ///
-/// Source: docs/decisions/0006-a-waiting-thread-drives.md.
+/// Source: docs/decisions/0007-a-waiting-thread-drives.md.
 class drive_baton {
  public:
   // -- the worker's own thread
