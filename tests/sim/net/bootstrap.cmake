@@ -3,3 +3,4 @@ target_link_libraries(bootstrap_world PUBLIC troupe::net_bootstrap PRIVATE troup
 target_include_directories(bootstrap_world PUBLIC ${PROJECT_SOURCE_DIR})
 
 troupe_test(sim net/bootstrap joining SOURCES bootstrap_sim_test.cpp DEPS bootstrap_world)
+troupe_test(sim net/bootstrap scale SOURCES bootstrap_scale_sim_test.cpp DEPS bootstrap_world)

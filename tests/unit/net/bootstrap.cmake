@@ -2,3 +2,5 @@ troupe_test(unit net/crypto hmac SOURCES crypto_hmac_test.cpp DEPS troupe::net_c
 troupe_test(unit net/bootstrap wire SOURCES bootstrap_wire_test.cpp DEPS troupe::net_bootstrap)
 troupe_test(unit net/bootstrap handshake SOURCES bootstrap_handshake_test.cpp
   DEPS troupe::net_bootstrap troupe::net_crypto)
+troupe_test(unit net/bootstrap machine SOURCES bootstrap_machine_test.cpp
+  DEPS troupe::net_bootstrap troupe::net_crypto)
