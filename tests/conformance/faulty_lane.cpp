@@ -99,19 +99,22 @@ post_status faulty_lane::post_message(std::span<const std::byte> message) {
   if (message.empty() && state_.is(lane_bug::drops_empty_frames)) return post_status::accepted;
   if (message.size() > lane_message_bytes_max && state_.is(lane_bug::truncates_long_messages))
     message = message.first(lane_message_bytes_max);
-  std::vector<std::byte> copy(message.begin(), message.end());
-  if (!copy.empty() && state_.strikes(lane_bug::corrupts_message)) copy.back() ^= std::byte{1};
   if (state_.is(lane_bug::drops_the_last_message_on_close)) {
     post_held();
-    held_message_ = kept_message{std::move(copy)};
+    held_message_ = kept_message{{message.begin(), message.end()}};
     return post_status::accepted;
   }
-  const auto status = state_.is(lane_bug::corrupts_message) ? inner_->post_message(copy)
-                                                            : inner_->post_message(message);
-  if (status == post_status::full && state_.is(lane_bug::stays_full))
-    state_.bug.nth = 0;  // from now on, see below
-  if (status == post_status::accepted && state_.is(lane_bug::stays_full) && state_.bug.nth == 0)
-    return post_status::full;
+  std::vector<std::byte> copy;
+  const auto chances_before = state_.chances;
+  if (!message.empty() && state_.strikes(lane_bug::corrupts_message)) {
+    copy.assign(message.begin(), message.end());
+    copy.back() ^= std::byte{1};
+    message = copy;
+  }
+  const bool was_full = state_.is(lane_bug::stays_full) && state_.chances != 0;
+  const auto status = was_full ? post_status::full : inner_->post_message(message);
+  if (status == post_status::full) state_.chances = chances_before;
+  if (status == post_status::full && state_.is(lane_bug::stays_full)) state_.chances = 1;
   if (status == post_status::full && state_.is(lane_bug::forgets_what_it_takes_when_full))
     return post_status::accepted;
   if (status == post_status::lost && state_.is(lane_bug::takes_after_its_end))
@@ -139,10 +142,13 @@ void faulty_lane::post_delayed() {
 // -- polling
 // ---------------------------------------------------------------------------------------
 
-lane& faulty_lane::source_of_events() {
+// Shows what another lane of the endpoint has to say, once.
+std::size_t faulty_lane::poll_neighbour(std::span<lane_event> out) {
   const auto& lanes = state_.lanes[side_];
-  if (lanes.size() < 2 || !state_.strikes(lane_bug::mixes_two_lanes)) return *inner_;
-  return lanes[0] == this ? *lanes[1]->inner_ : *lanes[0]->inner_;
+  if (!state_.is(lane_bug::mixes_two_lanes) || state_.chances != 0 || lanes.size() < 2) return 0;
+  const auto polled = (lanes[0] == this ? lanes[1] : lanes[0])->inner_->poll(out);
+  if (polled != 0) ++state_.chances;
+  return polled;
 }
 
 std::size_t faulty_lane::poll(std::span<lane_event> out) {
@@ -158,7 +164,8 @@ std::size_t faulty_lane::poll(std::span<lane_event> out) {
     return 1;
   }
   post_delayed();
-  const auto polled = source_of_events().poll(out);
+  auto polled = poll_neighbour(out);
+  if (polled == 0) polled = inner_->poll(out);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < polled; ++i)
     if (keep(out[i])) out[kept++] = out[i];

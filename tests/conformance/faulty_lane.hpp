@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -122,7 +123,7 @@ class faulty_lane final : public lane {
   void post_delayed();
   bool keep(lane_event& event);
   bool keep_ending(lane_event& event);
-  lane& source_of_events();
+  std::size_t poll_neighbour(std::span<lane_event> out);
 
   std::unique_ptr<lane> inner_;
   bug_state& state_;
@@ -148,6 +149,9 @@ class faulty_world final : public lane_world {
   void wait(instant until) override { inner_.wait(until); }
   lane_address nobody() override { return inner_.nobody(); }
   lane_address silence() override { return inner_.silence(); }
+  std::uint64_t large_bytes() const override {
+    return std::min<std::uint64_t>(inner_.large_bytes(), 16ull << 20);
+  }
   duration patience() const override { return std::chrono::seconds(1); }
   duration quiet() const override { return inner_.quiet(); }
 

@@ -97,7 +97,7 @@ std::string many_lanes_do_not_mix(lane_world& world) {
     for (std::uint64_t i = 0; i < lane_count; ++i) {
       pair.fill_source(0, i + round, i * slot_bytes, slot_bytes);
       const auto immediate = static_cast<std::uint32_t>(1000 * round + i);
-      if (pair.at(0, i).post_write(pair.write(0, i * slot_bytes, slot_bytes, immediate)) !=
+      if (pair.at(0, i).post_write(pair.write(0, i * slot_bytes, slot_bytes, immediate, i)) !=
               post_status::accepted ||
           pair.at(0, i).post_message(bytes_of(i)) != post_status::accepted ||
           pair.at(1, i).post_message(bytes_of(i)) != post_status::accepted)
@@ -118,6 +118,9 @@ std::string many_lanes_do_not_mix(lane_world& world) {
     const auto& log = pair.log(1, i);
     if (log.size() != 10 || pair.count(0, kind::message_arrived, i) != 5)
       return "lane " + std::to_string(i) + " has events of another";
+    for (const auto& event : pair.log(0, i))
+      if (event.what == kind::write_completed ? event.context != i : value_of(event.message) != i)
+        return "lane " + std::to_string(i) + " has events of another";
     for (std::uint64_t round = 0; round < 5; ++round)
       if (log[2 * round].immediate != 1000 * round + i || value_of(log[2 * round + 1].message) != i)
         return "lane " + std::to_string(i) + " has contents of another";

@@ -92,7 +92,7 @@ std::string a_write_that_leaves_its_target_is_refused_and_writes_nothing(lane_wo
 }
 
 std::string a_key_withdrawn_in_mid_write_stops_the_write(lane_world& world) {
-  constexpr std::uint64_t bytes = 64ull << 20;
+  const auto bytes = world.large_bytes();
   lane_pair pair(world, bytes);
   if (!pair.connect()) return "no lane";
   if (pair.at(0).post_write(pair.write(0, 0, bytes, 5)) != post_status::accepted)
@@ -119,7 +119,7 @@ std::string a_key_withdrawn_in_mid_write_stops_the_write(lane_world& world) {
 }
 
 std::string a_peer_that_closes_in_mid_write_loses_the_lane_once(lane_world& world) {
-  constexpr std::uint64_t bytes = 64ull << 20;
+  const auto bytes = world.large_bytes();
   lane_pair pair(world, bytes);
   if (!pair.connect()) return "no lane";
   for (std::uint32_t i = 0; i < 3; ++i)
@@ -131,7 +131,7 @@ std::string a_peer_that_closes_in_mid_write_loses_the_lane_once(lane_world& worl
 }
 
 std::string a_sender_that_closes_in_mid_write_loses_the_lane_once(lane_world& world) {
-  constexpr std::uint64_t bytes = 64ull << 20;
+  const auto bytes = world.large_bytes();
   lane_pair pair(world, bytes);
   if (!pair.connect()) return "no lane";
   for (std::uint32_t i = 0; i < 3; ++i)

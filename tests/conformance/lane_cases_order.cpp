@@ -224,7 +224,7 @@ std::string a_message_beyond_the_longest_ends_the_process(lane_world& world) {
 }
 
 std::string a_large_write_arrives_whole(lane_world& world) {
-  constexpr std::uint64_t bytes = 64ull << 20;
+  const auto bytes = world.large_bytes();
   lane_pair pair(world, bytes);
   if (!pair.connect()) return "no lane";
   pair.fill_source(0, 3, 0, bytes);

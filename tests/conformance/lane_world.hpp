@@ -1,6 +1,6 @@
 #pragma once
 
-#include <string_view>
+#include <cstdint>
 
 #include "runtime/buffer_table.hpp"
 #include "runtime/instant.hpp"
@@ -28,6 +28,9 @@ class lane_world {
 
   /// A dial to it is never answered.
   virtual lane_address silence() = 0;
+
+  /// Length of a write that the network cannot hold in flight: it has a middle.
+  virtual std::uint64_t large_bytes() const = 0;
 
   /// How long to wait for what must come.
   virtual duration patience() const = 0;

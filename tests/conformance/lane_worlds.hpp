@@ -22,6 +22,7 @@ class fabric_lane_world final : public lane_world {
   void wait(instant until) override;
   lane_address nobody() override { return net::fabric::address_of(77); }
   lane_address silence() override { return net::fabric::address_of(2); }
+  std::uint64_t large_bytes() const override { return 8ull << 20; }
   duration patience() const override { return std::chrono::seconds(20); }
   duration quiet() const override { return std::chrono::seconds(1); }
 
@@ -47,6 +48,7 @@ class tcp_lane_world final : public lane_world {
   void wait(instant until) override;
   lane_address nobody() override;
   lane_address silence() override;
+  std::uint64_t large_bytes() const override { return 64ull << 20; }
   duration patience() const override { return patience_; }
   duration quiet() const override { return std::chrono::milliseconds(50); }
 
