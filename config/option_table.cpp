@@ -131,12 +131,13 @@ constexpr option_description transport_table[] = {
      .agrees = agreement::must_agree,
      .sentence = "Transfers up to this size are sent without asking first; not above "
                  "transport.segment_bytes."},
+    // 64: six bits of an immediate name the slot; 2: one of them is kept for small transfers.
     {.name = "transport.eager_slot_count",
      .kind = value_kind::count,
      .field = field<&options::transport, &transport_options::eager_slot_count>,
      .unit = "messages",
-     .low = 1,
-     .high = 65536,
+     .low = 2,
+     .high = 64,
      .agrees = agreement::must_agree,
      .sentence = "Messages a peer may have sent without asking and not seen taken."},
     // The window must stay below half of the sequence space, 2^24 numbers.
@@ -155,14 +156,15 @@ constexpr option_description transport_table[] = {
      .unit = "bytes",
      .low = 4 * kib,
      .high = 1 * gib,
-     .sentence = "Memory per link for messages that came before their receive; room for "
-                 "transport.eager_slot_count of transport.eager_bytes."},
+     .sentence = "Memory per link for messages that came before their receive; room for at least "
+                 "one of transport.eager_bytes."},
     {.name = "transport.transfer_count",
      .kind = value_kind::count,
      .field = field<&options::transport, &transport_options::transfer_count>,
      .unit = "transfers",
      .low = 16,
      .high = 1 * mib,
+     .agrees = agreement::must_agree,
      .sentence = "Transfers of one link that may be pending."},
     {.name = "transport.write_timeout",
      .kind = value_kind::time_length,
@@ -226,11 +228,12 @@ constexpr option_description tcp_table[] = {
      .low = 1,
      .high = 65535,
      .sentence = "Connections the kernel keeps until they are accepted."},
+    // 10: with less a link has no room for its control messages.
     {.name = "tcp.lane_depth",
      .kind = value_kind::count,
      .field = field<&options::tcp, &tcp_options::lane_depth>,
      .unit = "writes",
-     .low = 1,
+     .low = 10,
      .high = 4096,
      .sentence = "Writes that one lane takes at once."},
 };

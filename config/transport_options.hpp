@@ -14,10 +14,10 @@ struct transport_options {
   std::uint64_t segment_bytes = 256 * 1024;  ///< largest write; must agree
   std::uint64_t eager_bytes = 16 * 1024;     ///< transfers up to this need no handshake; must agree
   std::uint32_t eager_slot_count = 64;  ///< eager messages a peer may have outstanding; must agree
-  std::uint32_t window_segment_count = 1024;         ///< reorder window, a power of two; must agree
-  std::uint64_t parked_bytes = 4 * 1024 * 1024;      ///< early eager messages kept per link
-  std::uint32_t transfer_count = 4096;               ///< transfers of one link that may be pending
-  duration write_timeout = std::chrono::seconds(5);  ///< a lane that does not complete is lost
+  std::uint32_t window_segment_count = 1024;     ///< reorder window, a power of two; must agree
+  std::uint64_t parked_bytes = 4 * 1024 * 1024;  ///< early eager messages kept per link
+  std::uint32_t transfer_count = 4096;  ///< transfers of one link that may be pending; must agree
+  duration write_timeout = std::chrono::seconds(5);     ///< a lane that does not complete is lost
   duration ack_delay = std::chrono::microseconds(500);  ///< longest wait before an ack goes alone
   duration heartbeat_interval =
       std::chrono::milliseconds(500);                   ///< silence after which we say something

@@ -117,9 +117,10 @@ BOOST_AUTO_TEST_CASE(every_option_has_one_sentence) {
 BOOST_AUTO_TEST_CASE(options_that_peers_compute_with_must_agree) {
   for (const char* name :
        {"transport.segment_bytes", "transport.eager_bytes", "transport.eager_slot_count",
-        "transport.window_segment_count", "transport.data_lane_count", "collective.chunk_bytes",
-        "collective.pipeline_chunk_count", "collective.all_reduce_ring_above_bytes",
-        "collective.all_gather_ring_above_bytes", "collective.reduce_scatter_ring_above_bytes"})
+        "transport.window_segment_count", "transport.data_lane_count", "transport.transfer_count",
+        "collective.chunk_bytes", "collective.pipeline_chunk_count",
+        "collective.all_reduce_ring_above_bytes", "collective.all_gather_ring_above_bytes",
+        "collective.reduce_scatter_ring_above_bytes"})
     BOOST_TEST((find_option(name)->agrees == agreement::must_agree), name);
 }
 
