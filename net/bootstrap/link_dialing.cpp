@@ -264,12 +264,14 @@ void on_lane_ended(turn& t, const connection_end& end) {
     return pause_link(t, link);
   }
   link.refused_count = end.never_opened ? link.refused_count + 1 : 0;
-  const bool hopeless = link.refused_count >= refusals_max;
+  const bool own = is_own_failure(end.cause);
+  const bool hopeless = own || link.refused_count >= refusals_max;
   if (!refused && end.believed && !hopeless) return pause_link(t, link);
-  const auto code = end.status == handshake_status::not_a_member ? errc::evicted
-                    : !end.believed                              ? errc::authentication_failed
-                    : refused                                    ? errc::membership_conflict
-                                                                 : errc::unreachable;
+  const auto code = own                                            ? end.cause.code
+                    : end.status == handshake_status::not_a_member ? errc::evicted
+                    : !end.believed                                ? errc::authentication_failed
+                    : refused                                      ? errc::membership_conflict
+                                                                   : errc::unreachable;
   give_up_link(t, end.peer, link, code, link.last_step + describe(link.last_cause));
 }
 

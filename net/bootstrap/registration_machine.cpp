@@ -93,6 +93,10 @@ bool end_for_good(turn& t, const connection_end& end) {
   const auto text = [&](const std::string& cause) {
     return "phase registration: " + who + ": " + cause;
   };
+  if (is_own_failure(end.cause)) {
+    fail_join(t, end.cause.code, end.peer, text(end.step + describe(end.cause)));
+    return true;
+  }
   switch (end.status) {
     case handshake_status::wrong_version:
       fail_join(t, errc::version_mismatch, end.peer,

@@ -176,6 +176,17 @@ std::string neighbour_text(const bootstrap_state& state, const ring_side& side) 
                                                             : state.book.at(side.peer).address);
 }
 
+// Why a join ends with the end of this dial.
+errc code_of(const connection_end& end) {
+  if (is_own_failure(end.cause)) return end.cause.code;
+  switch (end.status) {
+    case handshake_status::welcome: return errc::peer_lost;
+    case handshake_status::wrong_version: return errc::version_mismatch;
+    case handshake_status::bad_proof: return errc::authentication_failed;
+    default: return errc::membership_conflict;
+  }
+}
+
 void lose_neighbour(turn& t, ring_side& side, const connection_end& end) {
   const bool departed = side.departed;
   const bool was_open = side.open;
@@ -256,19 +267,15 @@ void on_successor_ended(turn& t, const connection_end& end) {
   }
   ring.last_cause = end.cause;
   ring.last_step = end.status == handshake_status::welcome ? end.step : to_string(end.status);
-  ring.refused_count = end.never_opened ? ring.refused_count + 1 : 0;
-  const bool hopeless = ring.refused_count >= refusals_max;
-  if (t.state.phase == bootstrap_phase::joined &&
-      (hopeless || end.status != handshake_status::welcome || end.cause.code == errc::timed_out))
-    return on_repair_refused(t);
+  const bool own = is_own_failure(end.cause);
   const bool unfit = end.status != handshake_status::welcome;
-  if (hopeless || unfit) {
-    TROUPE_MARK("bootstrap: successor refuses for good");
-    const auto code = !unfit                                          ? errc::peer_lost
-                      : end.status == handshake_status::wrong_version ? errc::version_mismatch
-                      : end.status == handshake_status::bad_proof     ? errc::authentication_failed
-                                                                      : errc::membership_conflict;
-    return fail_join(t, code, side.peer,
+  ring.refused_count = end.never_opened && !own ? ring.refused_count + 1 : 0;
+  const bool hopeless = unfit || ring.refused_count >= refusals_max;
+  if (t.state.phase == bootstrap_phase::joined) {
+    if (hopeless || end.cause.code == errc::timed_out) return on_repair_refused(t);
+  } else if (hopeless || own) {
+    TROUPE_MARK("bootstrap: successor cannot be had");
+    return fail_join(t, code_of(end), side.peer,
                      "phase ring: " + neighbour_text(t.state, side) + ": " + ring.last_step +
                          describe(ring.last_cause));
   }

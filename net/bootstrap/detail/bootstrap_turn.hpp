@@ -33,6 +33,11 @@ struct connection_end {
   bool never_opened = false;
 };
 
+/// The cause lies in this process or machine: asking again, or elsewhere, would not change it.
+inline bool is_own_failure(const error& cause) {
+  return cause.code == errc::resource_exhausted || cause.code == errc::system_failure;
+}
+
 inline constexpr std::uint64_t dialled_bit = std::uint64_t{1} << 63;
 inline constexpr bool is_dialled(std::uint64_t connection) {
   return (connection & dialled_bit) != 0;

@@ -139,6 +139,21 @@ BOOST_AUTO_TEST_CASE(a_rank_that_cannot_reach_the_rendezvous_says_so_in_full) {
   BOOST_TEST(dial_count < 400u);
 }
 
+BOOST_AUTO_TEST_CASE(a_failure_of_this_machine_is_not_blamed_on_the_rendezvous_and_ends_at_once) {
+  driven d(options_of(3, 16));
+  const auto started = d.now;
+  d.drive(start_at(5000));
+  const auto* dial = d.wait<dial_connection>(started + 1s);
+  BOOST_REQUIRE((dial != nullptr));
+  d.drive(connection_refused{dial->connection, {errc::resource_exhausted, 24}});
+  const auto* failed = d.first<report_join_failed>();
+  BOOST_REQUIRE((failed != nullptr));
+  BOOST_TEST((failed->cause.code == errc::resource_exhausted));
+  BOOST_TEST(failed->text ==
+             "phase registration: rank 0 (127.0.0.1:4711): could not be connected to "
+             "(resource_exhausted, native code 24)");
+}
+
 BOOST_AUTO_TEST_CASE(silent_strangers_cost_a_slot_each_until_the_step_deadline) {
   auto o = options_of(0, 2);
   o.pending_connection_count = 4;
