@@ -8,8 +8,7 @@ namespace troupe::net {
 
 namespace {
 
-// -- writing
-// ---------------------------------------------------------------------------------------
+// -- writing --------------------------------------------------------------------------------------
 
 void put(byte_writer& out, const hello_body& body) {
   out.put(body.lane);
@@ -95,8 +94,7 @@ void put(byte_writer& out, const notice_body& body) {
   out.put_bytes(body.bytes);
 }
 
-// -- reading: an empty optional is malformed
-// -------------------------------------------------------
+// -- reading: an empty optional is malformed ------------------------------------------------------
 
 std::optional<control_body> read_hello(byte_reader& in) {
   hello_body body;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -69,7 +68,7 @@ struct hello_body {
   std::uint32_t window_segment_count = 0;
   std::uint32_t transfer_count_max = 0;
   std::uint32_t data_lane_count = 0;
-  sequence first_sequence;
+  sequence first_sequence{};
 
   friend constexpr bool operator==(const hello_body&, const hello_body&) = default;
 };

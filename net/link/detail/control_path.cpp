@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "net/link/detail/link_step.hpp"
 #include "runtime/mark.hpp"
@@ -194,7 +193,6 @@ void on_notice_requested(link_step& step, const notice_requested& event) {
   auto& s = step.s;
   const auto capacity = static_cast<std::uint32_t>(s.notices.entries.size());
   if (s.lost || s.notices.count == capacity || event.bytes.size() > notice_bytes_max) {
-    TROUPE_MARK("link: notice without room rejected");
     ++s.counters.notices_rejected;
     return;
   }

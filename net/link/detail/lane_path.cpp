@@ -111,6 +111,11 @@ void match_close(link_step& step, const lane_life& life) {
   close(step, life.lane, {});
 }
 
+void note_landed(segment& w) {
+  TROUPE_MARK("link: write had landed before its lane was lost");
+  w.landed = true;
+}
+
 // Our writes in doubt on `record` from `begin` to `end`, counted from the acknowledged one.
 template <class Arrived>
 void settle(link_step& step, std::uint8_t lane, std::int32_t begin, std::int32_t end,
@@ -124,8 +129,7 @@ void settle(link_step& step, std::uint8_t lane, std::int32_t begin, std::int32_t
                           !w.landed && !w.repeat;
     if (!doubtful) continue;
     if (arrived(w.number)) {
-      TROUPE_MARK("link: write had landed before its lane was lost");
-      w.landed = true;
+      note_landed(w);
     } else {
       w.repeat = true;
       s.sending.append(s.repeats, w);

@@ -24,8 +24,7 @@ struct link_step {
 /// Answer of a pump: did it stop because the step has no room for more effects?
 enum class pumped : std::uint8_t { all, until_full };
 
-// -- endings.cpp: how transfers and the link end
-// ---------------------------------------------------
+// -- endings.cpp: how transfers and the link end --------------------------------------------------
 
 void on_operation_cancelled(link_step& step, const operation_cancelled& event);
 void on_epoch_advanced(link_step& step, const epoch_advanced& event);
@@ -54,8 +53,7 @@ pumped pump_endings(link_step& step);
 pumped pump_unmatched(link_step& step);
 void pump_loss(link_step& step);
 
-// -- put_path.cpp: transfers to the peer
-// -----------------------------------------------------------
+// -- put_path.cpp: transfers to the peer ----------------------------------------------------------
 
 void on_put_requested(link_step& step, const put_requested& event);
 void on_ready(link_step& step, const ready_body& body);
@@ -73,8 +71,7 @@ pumped pump_segments(link_step& step);
 pumped pump_budget(link_step& step);
 void on_budget_granted(link_step& step, const budget_granted& event);
 
-// -- write_path.cpp: writes between post and acknowledgement
-// ---------------------------------------
+// -- write_path.cpp: writes between post and acknowledgement --------------------------------------
 
 /// Fills in the rest of a segment just pushed, and posts it.
 void post(link_step& step, segment& s, std::uint8_t lane);
@@ -89,8 +86,7 @@ void on_slots_consumed(link_step& step, std::uint32_t total);
 void retire_writes(link_step& step);
 pumped pump_repeats(link_step& step);
 
-// -- accept_path.cpp: transfers from the peer
-// ------------------------------------------------------
+// -- accept_path.cpp: transfers from the peer -----------------------------------------------------
 
 void on_accept_requested(link_step& step, const accept_requested& event);
 void on_write_received(link_step& step, const write_received& event);
@@ -100,8 +96,7 @@ void on_decline(link_step& step, const decline_body& body);
 void on_refuse(link_step& step, const refuse_body& body);
 void pump_grants(link_step& step);
 
-// -- eager_arrival.cpp
-// -----------------------------------------------------------------------------
+// -- eager_arrival.cpp ----------------------------------------------------------------------------
 
 /// An eager message of `bytes` lies in `slot` of our receive ring.
 void on_eager_arrived(link_step& step, std::uint32_t slot, std::uint64_t bytes);
@@ -115,8 +110,7 @@ void release_early_eager(link_step& step, std::uint32_t index);
 /// Moves early messages from slots to parking places that became free.
 pumped pump_parking(link_step& step);
 
-// -- control_path.cpp: the control stream
-// ----------------------------------------------------------
+// -- control_path.cpp: the control stream ---------------------------------------------------------
 
 void on_message_received(link_step& step, const message_received& event);
 void on_notice_requested(link_step& step, const notice_requested& event);
@@ -138,8 +132,7 @@ void fill_control_stream(link_step& step);
 pumped pump_control(link_step& step);
 void pump_acknowledgement(link_step& step);
 
-// -- lane_path.cpp: lives of lanes, and fences
-// -----------------------------------------------------
+// -- lane_path.cpp: lives of lanes, and fences ----------------------------------------------------
 
 void on_lane_opened(link_step& step, const lane_opened& event);
 void on_lane_failed(link_step& step, const lane_failed& event);
@@ -153,14 +146,12 @@ void give_up(link_step& step, std::uint8_t lane);
 /// Next page of what arrived on a lane that is closed here, if one is due.
 bool append_fence_page(link_step& step);
 
-// -- timer_path.cpp
-// --------------------------------------------------------------------------------
+// -- timer_path.cpp -------------------------------------------------------------------------------
 
 void on_link_timer_fired(link_step& step, const link_timer_fired& event);
 void arm_timer(link_step& step);
 
-// -- what both paths ask
-// ---------------------------------------------------------------------------
+// -- what both paths ask --------------------------------------------------------------------------
 
 /// True if nothing may come of this transfer any more; counts what is dropped.
 bool is_over(link_step& step, const transfer_id& id);

@@ -1,0 +1,5 @@
+troupe_test(unit net/wire control SOURCES wire_control_test.cpp DEPS troupe::net_wire)
+troupe_test(unit net/wire eager SOURCES wire_eager_test.cpp DEPS troupe::net_wire)
+troupe_test(unit net/link windows SOURCES link_windows_test.cpp DEPS troupe::net_link)
+troupe_test(unit net/link parts SOURCES link_parts_test.cpp DEPS troupe::net_link)
+troupe_test(unit net/link machine SOURCES link_machine_test.cpp DEPS troupe::net_link)
