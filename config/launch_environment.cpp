@@ -267,6 +267,8 @@ outcome<launch_environment> reader::read() {
   // A rank of the caller's own is not the one whose place on the host the launcher knows.
   if (d != nullptr && !overrides_.rank && !overrides_.world_size)
     if (const auto done = read_local(*d, out); !done) return fail(done.error());
+  // A rank that is alone meets nobody.
+  if (out.world_size == 1 && !overrides_.rendezvous) return out;
   auto rendezvous = read_rendezvous(out.from);
   if (!rendezvous) return fail(rendezvous.error());
   out.rendezvous = std::move(*rendezvous);

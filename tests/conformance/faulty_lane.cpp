@@ -14,10 +14,6 @@ using kind = lane_event::kind;
 constexpr std::uint64_t ghost_context = 0x6057'0000'0000'6057ull;
 constexpr std::uint32_t ghost_immediate = 0x6057'6057u;
 
-void overwrite(void* inert) {
-  *static_cast<volatile char*>(inert) = 0;
-}
-
 }  // namespace
 
 faulty_lane::faulty_lane(std::unique_ptr<lane> inner, bug_state& state, int side)
@@ -47,7 +43,11 @@ post_status faulty_lane::post_write(const lane_write& given) {
   auto write = given;
   remember_target(write);
   const bool is_empty = write.source.bytes == 0;
-  if (state_.is(lane_bug::allocates)) overwrite(std::make_unique<char>().get());
+  if (state_.is(lane_bug::allocates)) {
+    // Through a volatile, or the compiler leaves the pair out.
+    void* volatile taken = ::operator new(1);
+    ::operator delete(taken);
+  }
   if (state_.strikes(lane_bug::is_full_too_early)) return post_status::full;
   if (state_.strikes(lane_bug::drops_write) ||
       (is_empty && state_.is(lane_bug::drops_empty_frames))) {

@@ -75,7 +75,8 @@ class Setup(unittest.TestCase):
 
     def test_installs_only_what_is_missing(self):
         run = self.setup_with({
-            "dpkg-query": 'case "$*" in *libcaf-dev*) echo not-installed;; *) echo installed;; esac',
+            "dpkg-query":
+                'case "$*" in *libcaf-dev*) echo not-installed;; *) echo installed;; esac',
             "apt-get": 'echo "asked for: $*"', "sudo": '"$@"'})
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("install --no-install-recommends libcaf-dev\n", run.stderr)

@@ -121,6 +121,14 @@ cli_result cli_process::finish(std::chrono::seconds limit) {
   const auto until = clock::now() + limit;
   while (read_some(until)) {
   }
+  return wait_for_end(until);
+}
+
+cli_result cli_process::finish_unread(std::chrono::seconds limit) {
+  return wait_for_end(clock::now() + limit);
+}
+
+cli_result cli_process::wait_for_end(clock::time_point until) {
   int status = 0;
   pid_t ended = 0;
   while ((ended = ::waitpid(pid_, &status, WNOHANG)) == 0 && clock::now() < until)

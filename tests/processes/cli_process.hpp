@@ -45,10 +45,14 @@ class cli_process {
   /// Closes the reading end of standard output and waits for the end.
   cli_result stop_reading_output();
 
+  /// Waits for the end and reads nothing.
+  cli_result finish_unread(std::chrono::seconds limit = std::chrono::seconds(30));
+
   /// Reads everything and waits for the end.
   cli_result finish(std::chrono::seconds limit = std::chrono::seconds(30));
 
  private:
+  cli_result wait_for_end(std::chrono::steady_clock::time_point until);
   bool read_some(std::chrono::steady_clock::time_point until);
 
   cli_result result_;

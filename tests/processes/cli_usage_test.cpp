@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(config_print_shows_value_and_origin_of_file_and_environment
   cli_setup setup;
   setup.environment = {{"TROUPE_TRANSPORT_SEGMENT_BYTES", "128KiB"},
                        {"TROUPE_BOOTSTRAP_SECRET", "very-secret"}};
-  setup.arguments = {"config", "print", "--config", file.path, "--set", "tcp.lane_depth=9"};
+  setup.arguments = {"config", "print", "--config", file.path, "--set", "tcp.lane_depth=12"};
   const auto run = run_cli(setup);
   BOOST_CHECK_EQUAL(run.exit_code, 0);
   BOOST_CHECK(contains(run.out, file.path + ":2\n"));

@@ -1,3 +1,5 @@
 int answer();
 
-int twice_the_answer() { return 2 * answer(); }
+int twice_the_answer() {
+  return 2 * answer();
+}

@@ -3,7 +3,11 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <deque>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "collectives/transfer_window.hpp"
 
@@ -44,6 +48,78 @@ std::size_t count_of(const collective_effects& effects) {
     out += std::holds_alternative<Effect>(effect) ? 1 : 0;
   return out;
 }
+
+/// All ranks of one operation and no bytes: views are enough to drive machines, so a buffer may be
+/// larger than the memory of any machine.
+class byteless_world {
+ public:
+  byteless_world(plan_request request, std::uint64_t buffer_bytes) {
+    for (std::uint32_t self = 0; self < request.size; ++self) {
+      request.self = rank{self};
+      const plan what = make_plan(request, {}).value();
+      const collective_buffers buffers{.send = view(0, buffer_bytes),
+                                       .receive = view(1, buffer_bytes),
+                                       .scratch = view(2, what.scratch_bytes)};
+      states_.push_back(make_state(what, buffers).value());
+      events_.push_back({rank{self}, collective_started{}});
+    }
+  }
+
+  /// Ranges of the output that rank 0 wrote, in the order of their offset.
+  std::vector<buffer_view> run() {
+    for (; !events_.empty(); events_.pop_front()) {
+      effects_.clear();
+      self_ = events_.front().first;
+      step(states_[self_.value], events_.front().second, effects_);
+      for (const collective_effect& effect : effects_)
+        std::visit([this](const auto& one) { apply(one); }, effect);
+    }
+    std::sort(written_.begin(), written_.end(),
+              [](const auto& l, const auto& r) { return l.offset < r.offset; });
+    return written_;
+  }
+
+  std::uint32_t finished_count() const { return finished_count_; }
+
+ private:
+  struct transfer {
+    rank from, to;
+    std::uint32_t step = 0;
+    auto operator<=>(const transfer&) const = default;
+  };
+
+  void meet(const transfer& one) {
+    if (half_open_.insert(one).second) return;
+    half_open_.erase(one);
+    events_.push_back({one.from, put_finished{one.to, one.step}});
+    events_.push_back({one.to, accept_finished{one.from, one.step}});
+  }
+  void write(const buffer_view& target) {
+    if (self_ == rank{0} && target.id.slot == 1) written_.push_back(target);
+  }
+  void apply(const put& one) { meet({self_, one.peer, one.step}); }
+  void apply(const accept& one) {
+    write(one.target);
+    meet({one.peer, self_, one.step});
+  }
+  void apply(const combine& one) {
+    write(one.target);
+    events_.push_back({self_, bytes_finished{one.token}});
+  }
+  void apply(const copy& one) {
+    write(one.target);
+    events_.push_back({self_, bytes_finished{one.token}});
+  }
+  void apply(const finish&) { ++finished_count_; }
+
+  std::vector<collective_state> states_;
+  std::deque<std::pair<rank, collective_event>> events_;
+  std::set<transfer> half_open_;
+  collective_effects effects_;
+  rank self_{};
+  std::vector<buffer_view> written_;
+  std::uint32_t finished_count_ = 0;
+};
 
 }  // namespace
 
@@ -163,6 +239,25 @@ BOOST_AUTO_TEST_CASE(the_widest_windows_stay_within_the_bound_of_effects) {
     step(state, collective_started{}, out);
     BOOST_TEST(count_of<copy>(out) == window_width_max);
     BOOST_TEST(count_of<accept>(out) == window_width_max);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(buffers_around_and_above_four_gibibytes_are_covered_without_a_gap) {
+  for (const std::uint64_t size :
+       {(1ull << 31) - 1, 1ull << 31, (1ull << 32) + 1, (1ull << 33) + 5}) {
+    for (const algorithm which : {algorithm::ring, algorithm::recursive_doubling}) {
+      plan_request request{.signature = {.kind = operation_kind::all_reduce, .count = size}};
+      request.size = 3;
+      request.requested = which;
+      byteless_world world(request, size);
+      std::uint64_t covered = 0;
+      for (const buffer_view& range : world.run()) {
+        BOOST_REQUIRE(range.offset <= covered);
+        covered = std::max(covered, range.offset + range.bytes);
+      }
+      BOOST_TEST(covered == size);
+      BOOST_TEST(world.finished_count() == 3u);
+    }
   }
 }
 
