@@ -27,6 +27,9 @@ inline constexpr std::string_view config_file_variable = "TROUPE_CONFIG";
 /// Verbosity of the log; read by the log itself, allowed here.
 inline constexpr std::string_view log_variable = "TROUPE_LOG";
 
+/// Variables that steer the simulation tests (docs/testing.md), not an endpoint: allowed here.
+inline constexpr std::string_view simulation_prefix = "TROUPE_SIM_";
+
 /// Where options come from. Code goes before environment, environment before file, file before
 /// default; an error in any of them is an error, also where another goes before it.
 struct load_request {

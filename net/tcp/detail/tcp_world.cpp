@@ -186,8 +186,10 @@ void tcp_world::accept_some() {
 // At the descriptor limit: without this the listener would stay readable and its peers would wait.
 void tcp_world::refuse_one() {
   reserve_.reset();
-  const descriptor refused(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
+  descriptor refused(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
   if (refused.valid()) ++refused_total_;
+  refused.reset();
+  reserve_ = open_reserve();
 }
 
 void tcp_world::pause_accepting() {
