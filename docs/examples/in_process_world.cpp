@@ -191,6 +191,8 @@ class in_process_communicator : public troupe::communicator {
   troupe::communicator_id id() const override { return {}; }
 
   outcome<troupe::work_handle> all_reduce(const troupe::all_reduce_arguments& a) override {
+    if (a.options.algorithm != troupe::algorithm::recursive_doubling)
+      return troupe::fail(errc::not_available, "the in-process world only has recursive doubling");
     return start(
         {{operation_kind::all_reduce, a.type, a.op, 0, a.count}, bytes(a.send), bytes(a.receive)});
   }

@@ -17,9 +17,10 @@ struct in_process_options {
 };
 
 /// The members of a world inside one process, each for a thread of its own: a stand-in for
-/// `troupe::join` with which a test of a trainer needs no sockets. Has all_reduce, all_gather,
-/// reduce_scatter (float32 sums) and split; everything else answers
-/// not_available. Members that call different operations get `mismatch`.
+/// `troupe::join` with which a test of a trainer needs no sockets. Has all_reduce by
+/// recursive doubling (which the call must name), all_gather, reduce_scatter (float32 sums) and
+/// split; everything else answers not_available. Members that call different operations get
+/// `mismatch`.
 std::vector<std::unique_ptr<troupe::communicator>> make_in_process_world(
     const in_process_options& options);
 

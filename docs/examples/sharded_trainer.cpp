@@ -160,8 +160,13 @@ outcome<void> sharded_trainer::start_all_reduce(std::size_t index) {
     return {};
   }
   const std::span<float> shard = own_shard(b.gradients);
+  // The algorithm is named so that all buckets are added in one order, whatever their size. For two
+  // groups it sends no more bytes than a ring.
   auto work =
-      across_->all_reduce({.send = shard.data(), .receive = shard.data(), .count = b.shard_count});
+      across_->all_reduce({.send = shard.data(),
+                           .receive = shard.data(),
+                           .count = b.shard_count,
+                           .options = {.algorithm = troupe::algorithm::recursive_doubling}});
   if (!work) return troupe::fail(work.error());
   b.across = std::move(*work);
   timeline_.started(activity::all_reduce, index, b.across);

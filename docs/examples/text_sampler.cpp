@@ -31,11 +31,14 @@ std::string sample_text(const character_model& model, const text_corpus& corpus,
   const std::array<std::uint8_t, 1> no_target{};
   troupe::random_stream random(options.seed);
   model_pass pass(model, 1);
-  std::vector<std::uint8_t> window(
-      corpus.symbols().begin(),
-      corpus.symbols().begin() + static_cast<std::ptrdiff_t>(model.shape().context));
+  const std::size_t context = model.shape().context;
+  const auto prompt = std::span(corpus.symbols()).subspan((corpus.size() - context) / 2, context);
+  std::vector<std::uint8_t> window(prompt.begin(), prompt.end());
   std::string text;
-  while (text.size() < options.length) {
+  for (const std::uint8_t symbol : prompt)
+    text.push_back(corpus.character(symbol));
+  text += ">>";
+  for (std::size_t i = 0; i < options.length; ++i) {
     pass.begin(window, no_target);
     for (std::size_t bucket = 0; bucket < parameters.size(); ++bucket)
       pass.forward(bucket, parameters[bucket]);

@@ -17,8 +17,8 @@ struct sample_options {
   std::uint64_t seed = 0;
 };
 
-/// Text that the model writes, one character after the other, going on from the beginning of the
-/// corpus.
+/// A piece from the middle of the corpus, ">>", and how the model goes on from there, one character
+/// after the other.
 std::string sample_text(const character_model& model, const text_corpus& corpus,
                         std::span<const std::span<const float>> parameters,
                         const sample_options& options);

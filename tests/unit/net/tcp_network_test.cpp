@@ -30,7 +30,7 @@ using namespace troupe;
 using namespace troupe::net;
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t memory_bytes = 64ull << 20;
+constexpr std::uint64_t memory_bytes = 24ull << 20;
 
 instant clock_now() {
   return instant(
