@@ -67,7 +67,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // Messages, each behind its length and the connection it comes on.
   std::size_t at = 1;
   while (at + 3 <= size) {
-    const std::size_t length = std::min<std::size_t>(data[at] | data[at + 1] << 8, size - at - 3);
+    const std::size_t length = std::min<std::size_t>(
+        std::size_t{data[at]} | std::size_t{data[at + 1]} << 8, size - at - 3);
     const std::uint64_t which = data[at + 2] & 7u;
     const auto id = (data[at + 2] & 0x80) != 0 ? (std::uint64_t{1} << 63) + which : which;
     out.clear();
