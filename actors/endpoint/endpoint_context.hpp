@@ -69,7 +69,8 @@ struct endpoint_context {
   std::map<rank, std::shared_ptr<const failure>> dead;        ///< world ranks that ended
   const net::bootstrap_state* book_owner = nullptr;           ///< addresses, once joined
   timer_queue::timer_id watchdog_timer = 0;
-  bool watchdog_armed = true;  ///< nobody to wake before there is a watchdog
+  bool watchdog_armed = true;         ///< nobody to wake before there is a watchdog
+  std::uint32_t unmatched_links = 0;  ///< links that hold transfers which no call of ours matches
   bool leaving = false;
 
   /// Operations that wait for staging memory, oldest first; bounded by the operation table.
@@ -78,7 +79,7 @@ struct endpoint_context {
   /// Memory came back or somebody may overdraw now: those who wait try again.
   void wake_scratch_waiters();
 
-  /// Operations run: the watchdog has to look at the clock. No message.
+  /// Operations run, or a link holds what nothing matches: the watchdog has to look. No message.
   void wake_watchdog();
 
   /// Every handler of every actor of the endpoint begins with this: counts, notes how many messages

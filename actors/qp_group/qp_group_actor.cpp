@@ -77,6 +77,7 @@ void qp_group_actor_state::make_rings() {
 
 qp_group_actor_state::~qp_group_actor_state() {
   if (context_ == nullptr) return;
+  watch_unmatched(false);
   close_lanes();
   context_->timers.destroy(timer_);
   context_->buffers.withdraw(eager_key_);
@@ -386,7 +387,21 @@ void qp_group_actor_state::close_lanes() {
   }
 }
 
+// A peer that waits for a call which ended here without a transfer (a count of zero against another
+// count) is noticed only by asking this link later, so the watchdog is told that there is something
+// to ask for.
+void qp_group_actor_state::watch_unmatched(bool waiting) {
+  if (std::exchange(unmatched_waiting_, waiting) == waiting) return;
+  if (!waiting) {
+    --context_->unmatched_links;
+    return;
+  }
+  ++context_->unmatched_links;
+  context_->wake_watchdog();
+}
+
 void qp_group_actor_state::publish() {
+  watch_unmatched(!lost_ && net::holds_unmatched(*state_));
   const auto& now = state_->counters;
   auto& out = context_->counters;
   out.segments_sent.add(now.segments_sent - published_.segments_sent);

@@ -65,6 +65,7 @@ class qp_group_actor_state : public lane_owner, public timer_owner {
   void report(std::uint64_t token, bool was_put, error failed, const operation_signature& theirs);
   void close_lanes();
   void publish();
+  void watch_unmatched(bool waiting);
   void send_notice(std::shared_ptr<const notice_frame> frame);
   void flush_notices();
 
@@ -91,6 +92,7 @@ class qp_group_actor_state : public lane_owner, public timer_owner {
   net::link_counters published_;
   bool opened_ = false;
   bool lost_ = false;
+  bool unmatched_waiting_ = false;  ///< counted in the context's `unmatched_links`
   bool peer_leaving_ = false;
 };
 

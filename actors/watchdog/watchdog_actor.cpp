@@ -20,8 +20,8 @@ void watchdog_actor_state::init(watchdog_actor::pointer self, endpoint_context& 
   state_.mismatch_after = context.options.watchdog.mismatch_after;
   context.watchdog_timer = context.timers.create(*this);
   context.watchdog_armed = false;
-  // After a restart operations may be running already.
-  if (context.operations.live_count() != 0) context.wake_watchdog();
+  // After a restart there may be something to watch already.
+  if (context.operations.live_count() != 0 || context.unmatched_links != 0) context.wake_watchdog();
 }
 
 watchdog_actor_state::~watchdog_actor_state() {
@@ -47,7 +47,7 @@ void watchdog_actor_state::drive() {
   const auto& entries = context_->operations.entries();
   for (std::uint32_t i = 0; i < entries.size(); ++i)
     if (entries[i].live) seen_.push_back({i, entries[i].deadline, entries[i].stopping});
-  look(state_, seen_, context_->now(), verdict_);
+  look(state_, seen_, context_->unmatched_links != 0, context_->now(), verdict_);
   apply(verdict_);
 }
 

@@ -29,8 +29,11 @@ struct watchdog_verdict {
   instant next_look = never;
 };
 
-/// One look at everything that runs. It never waits and calls nothing that could block.
-void look(watchdog_state& state, std::span<const watched_operation> running, instant now,
-          watchdog_verdict& out);
+/// One look at everything that runs. `unmatched_waiting`: some link holds a transfer that no call
+/// of ours matches and that was not reported yet; our part of that operation may have ended already
+/// (nothing to move for us), so links are asked even if nothing runs. It never waits and calls
+/// nothing that could block.
+void look(watchdog_state& state, std::span<const watched_operation> running, bool unmatched_waiting,
+          instant now, watchdog_verdict& out);
 
 }  // namespace troupe::actors

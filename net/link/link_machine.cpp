@@ -88,6 +88,10 @@ bool needs_key(const link_state& state, std::uint64_t bytes) {
   return bytes > state.options.eager_bytes_max;
 }
 
+bool holds_unmatched(const link_state& state) {
+  return !state.transfers.empty(transfer_list::unreported);
+}
+
 std::uint32_t notice_room(const link_state& state) {
   const auto capacity = static_cast<std::uint32_t>(state.notices.entries.size());
   return state.lost ? 0 : capacity - state.notices.count;

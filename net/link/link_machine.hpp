@@ -273,6 +273,9 @@ void step(link_state& state, const link_event& event, instant now, link_effects&
 /// True if a transfer of `bytes` needs an exposure of its target (it is not eager).
 bool needs_key(const link_state& state, std::uint64_t bytes);
 
+/// Something of the peer waits that matches no request and was not reported as unmatched.
+bool holds_unmatched(const link_state& state);
+
 /// Notices that can be requested now.
 std::uint32_t notice_room(const link_state& state);
 

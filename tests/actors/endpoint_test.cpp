@@ -255,6 +255,25 @@ BOOST_AUTO_TEST_CASE(different_counts_are_an_error_with_both_signatures) {
   }
 }
 
+// The rank with nothing to move is done at once; only its link can tell that a peer waits for it.
+BOOST_AUTO_TEST_CASE(a_count_of_zero_against_another_is_an_error_long_before_the_timeout) {
+  auto job = join_locally(2);
+  require_joined(job);
+  std::vector<float> data(1000, 1.0f);
+  const auto call = [&](std::size_t r, std::uint64_t count) {
+    return *job[r].all_reduce({.send = data.data(), .receive = data.data(), .count = count});
+  };
+  const auto empty = call(0, 0);
+  const auto waits = call(1, 1000);
+  BOOST_TEST(empty->wait(std::chrono::seconds(5)).has_value());
+  const auto ended = waits->wait(std::chrono::seconds(10));
+  BOOST_REQUIRE(!ended.has_value());
+  BOOST_TEST((ended.error().code() == errc::mismatch));
+  BOOST_TEST(ended.error().message.find("count 1000,") != std::string::npos);
+  BOOST_TEST(ended.error().message.find("count 0,") != std::string::npos);
+  BOOST_TEST(!job[0].barrier().has_value());
+}
+
 BOOST_AUTO_TEST_CASE(too_many_outstanding_operations_are_refused_and_none_is_lost) {
   auto job = join_locally(2, {{"collective.outstanding_operation_count", "8"}});
   require_joined(job);

@@ -69,14 +69,26 @@ BOOST_AUTO_TEST_CASE(the_watchdog_expires_what_is_late_and_rests_when_nothing_ru
   watchdog_verdict out;
   const std::vector<watched_operation> running{
       {1, at(100), false}, {2, at(50), true}, {3, never, false}};
-  look(s, running, at(100), out);
+  look(s, running, false, at(100), out);
   BOOST_TEST(out.expired == std::vector<std::uint32_t>{1}, boost::test_tools::per_element());
   BOOST_TEST((out.next_look == at(120)));
   BOOST_TEST((out.ask_unmatched_older_than == never));
-  look(s, running, at(200), out);
+  look(s, running, false, at(200), out);
   BOOST_TEST((out.ask_unmatched_older_than == at(0)));
-  look(s, {}, at(220), out);
+  look(s, {}, false, at(220), out);
   BOOST_TEST(out.expired.empty());
+  BOOST_TEST((out.next_look == never));
+}
+
+BOOST_AUTO_TEST_CASE(the_watchdog_asks_for_what_nothing_matches_even_if_nothing_runs) {
+  watchdog_state s{duration(20), duration(200), at(0)};
+  watchdog_verdict out;
+  look(s, {}, true, at(100), out);
+  BOOST_TEST((out.ask_unmatched_older_than == never));
+  BOOST_TEST((out.next_look == at(120)));
+  look(s, {}, true, at(200), out);
+  BOOST_TEST((out.ask_unmatched_older_than == at(0)));
+  look(s, {}, false, at(220), out);
   BOOST_TEST((out.next_look == never));
 }
 
