@@ -31,13 +31,14 @@ struct tcp_network_options {
 /// messages queued before the first write that does not fit; then the peer sees the end. The
 /// network keeps up to 64 such sockets for up to 2 s and drops them when it is destroyed.
 ///
-/// A lane moves bytes in `poll` only after the network said `lane_ready` for it; it says so once
-/// until the lane is polled. To park, wait for the descriptor and no longer than
-/// `next_deadline()`: that is in the past while bytes already received wait for a poll.
+/// The first frame posted after a poll of the network leaves at once, and so do large ones; small
+/// ones behind it wait for the next poll, or for 31 others, and share a system call. A lane moves
+/// bytes in `poll` only after the network said `lane_ready` for it; it says so once until the lane
+/// is polled. To park, wait for the descriptor and no longer than `next_deadline()`: that is in the
+/// past while something posted or received waits for a poll.
 ///
 /// Cost:   per lane about 110 KiB at depth 64 (64 copies of messages, 32 KiB receive buffer), of
-///         which only what is used becomes resident. One system call a post while the socket takes
-///         everything; none while it is full.
+///         which only what is used becomes resident; docs/protocols/lane.md has the times.
 /// Errors: a lane that ends reports peer_lost (native 0: orderly end; else errno), timed_out or
 ///         malformed; a dial unreachable, timed_out or resource_exhausted with errno in `native`.
 class tcp_network final : public lane_network {

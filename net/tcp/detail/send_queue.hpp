@@ -45,6 +45,7 @@ class send_queue {
   explicit send_queue(std::uint32_t depth);
 
   bool empty() const { return count_ == 0; }
+  std::uint32_t size() const { return count_; }
   bool has_room_for_message() const { return messages_ < depth_; }
 
   /// The caller keeps at most `depth` writes open.

@@ -15,8 +15,8 @@ namespace troupe::net::detail {
 
 class tcp_world;
 
-/// One socket. Tries to send when something is posted; everything else happens in `poll`, after
-/// the network said that the lane is ready.
+/// One socket. May send when something is posted; everything else happens in `poll`, after the
+/// network said that the lane is ready.
 class tcp_lane final : public lane, public epoll_target {
  public:
   tcp_lane(tcp_world& world, descriptor socket, std::uint32_t depth);
@@ -38,6 +38,7 @@ class tcp_lane final : public lane, public epoll_target {
  private:
   friend class lane_list;
 
+  void flush_after_post(std::uint64_t payload_bytes);
   void flush();
   void send_failed(int code);
   void receive(std::uint64_t& budget);
@@ -53,6 +54,7 @@ class tcp_lane final : public lane, public epoll_target {
   lane_address peer_;
 
   send_queue queue_;
+  std::uint64_t posted_turn_ = 0;
   std::uint32_t writes_open_ = 0;  ///< taken, completion not polled
   context_ring completed_;
   bool send_blocked_ = false;  ///< until epoll says that the socket is writable

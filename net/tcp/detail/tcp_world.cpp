@@ -107,6 +107,7 @@ void tcp_world::drop(descriptor& socket) {
 
 std::size_t tcp_world::poll(instant now, std::span<network_event> out) {
   now_ = now;
+  ++turn_;
   if (now >= accept_again_) resume_accepting();
   std::array<epoll_event, event_count_max> events;
   const int found = ::epoll_wait(epoll_.number(), events.data(), event_count_max, 0);

@@ -73,6 +73,7 @@ class tcp_world {
   const buffer_table& buffers() const { return buffers_; }
   std::span<std::byte> scratch() { return scratch_; }
   lane_list& ready() { return ready_; }
+  std::uint64_t turn() const { return turn_; }  ///< polls of the network so far
   void drop(descriptor& socket);
   void say_farewell(descriptor socket, std::vector<std::byte> rest);
 
@@ -114,6 +115,7 @@ class tcp_world {
   descriptor reserve_;  ///< given up for a moment to refuse a connection at the descriptor limit
   lane_address address_;
   instant now_{};
+  std::uint64_t turn_ = 1;
   instant accept_again_ = never;
   bool accepting_ = false;
   std::uint64_t refused_total_ = 0;

@@ -290,6 +290,27 @@ BOOST_AUTO_TEST_CASE(one_poll_moves_a_bounded_amount) {
   }));
 }
 
+BOOST_AUTO_TEST_CASE(a_frame_that_waits_for_company_keeps_its_worker_awake) {
+  node here;
+  node there;
+  there.network->dial(here.network->address(), 1, clock_now() + 5s);
+  BOOST_REQUIRE(there.poll_until([&] { return !there.lanes.empty(); }));
+  const auto post = [&](std::string_view text) {
+    BOOST_REQUIRE(there.lanes[0]->post_message(std::as_bytes(std::span(text))) ==
+                  post_status::accepted);
+  };
+  for (int i = 0; i < 3; ++i)
+    there.poll();
+  post("one ");
+  BOOST_TEST((there.network->next_deadline() == never));
+  post("two ");
+  post("three");
+  BOOST_TEST((there.network->next_deadline() <= clock_now()));
+  there.poll();
+  BOOST_TEST((there.network->next_deadline() == never));
+  BOOST_TEST(here.poll_until([&] { return here.messages == "one two three"; }));
+}
+
 BOOST_AUTO_TEST_CASE(only_the_chosen_address_is_listened_on_and_dialled_from) {
   node here("127.0.0.2");
   node there("127.0.0.3");
