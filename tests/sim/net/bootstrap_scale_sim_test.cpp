@@ -37,7 +37,7 @@ measured join(std::uint32_t world_size, std::uint32_t fan_out) {
   bootstrap_world world(1, {.delay_min = 20us, .delay_max = 60us});
   for (std::uint32_t r = 0; r < world_size; ++r)
     world.add_process(options_of(r, world_size, fan_out), r, instant{});
-  BOOST_REQUIRE(world.run(instant{} + 600s));
+  BOOST_REQUIRE(world.run(instant{} + 600s, 10'000'000));
   measured m;
   for (std::uint32_t r = 0; r < world_size; ++r) {
     const auto& p = world.process(r);

@@ -98,9 +98,9 @@ void bootstrap_world::push(happening h) {
   });
 }
 
-bool bootstrap_world::run(instant limit) {
+bool bootstrap_world::run(instant limit, std::uint64_t event_count_max) {
   while (!heap_.empty()) {
-    if (heap_.front().at > limit) return false;
+    if (heap_.front().at > limit || event_count_ > event_count_max) return false;
     std::pop_heap(heap_.begin(), heap_.end(), [](const happening& a, const happening& b) {
       return std::pair(a.at, a.order) > std::pair(b.at, b.order);
     });

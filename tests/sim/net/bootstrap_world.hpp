@@ -101,8 +101,9 @@ class bootstrap_world {
   /// Breaks the ring connection of a process to its successor, both of them alive.
   void break_ring_after(std::uint32_t process);
 
-  /// Runs until nothing is left to happen or `limit`; true if nothing was left.
-  bool run(instant limit);
+  /// Runs until nothing is left to happen, `limit`, or `event_count_max` events of processes; true
+  /// if nothing was left.
+  bool run(instant limit, std::uint64_t event_count_max);
 
   instant now() const { return now_; }
   sim_process& process(std::uint32_t i) { return *processes_[i]; }

@@ -140,6 +140,11 @@ void link_world::check_nothing_left() {
     if (o.buffers.live_exposures() != 1) return fail("an exposure left behind");
     if (o.lost) continue;
     if (!l.sending.idle()) return fail("writes left behind");
+    const auto& there = owners_[1 - side];
+    const bool both = !there.lost && !there.crashed;
+    if (both && l.eager_out.sent != there.link->eager_in.consumed()) {
+      return fail("an eager credit left behind");
+    }
     if (l.channels_out.free != ~0ull || l.channels_out.closing != 0) {
       return fail("a channel left behind");
     }

@@ -76,7 +76,8 @@ void link_world::write_stories() {
   }
   if (w.epochs) {
     for (side_index side : {0u, 1u}) {
-      schedule(begin + w.spread / 2, {.what = kind::advance_epoch, .side = side});
+      const auto behind = r.one_in(2) ? duration(0) : w.spread / static_cast<int>(r.between(2, 50));
+      schedule(begin + w.spread / 2 + behind, {.what = kind::advance_epoch, .side = side});
     }
   }
   if (w.cancels) {
@@ -106,6 +107,7 @@ void link_world::ask_put(std::uint32_t index) {
   if (p == nullptr) return fail("the simulation ran out of memory for puts");
   for (std::uint64_t i = 0; i < s.bytes[0]; ++i)
     p[i] = pattern(index, i);
+  o.put_by_offset[s.memory[0].offset] = index;
   s.asked[0] = true;
   drive(side, net::put_requested{s.id, s.signature[0], s.memory[0], index});
 }
@@ -189,6 +191,16 @@ void link_world::grant_budget(side_index side) {
   o.budget_out += bytes;
   if (o.budget_wanted > 0) schedule(now_ + delay(), {.what = kind::grant, .side = side});
   drive(side, net::budget_granted{bytes});
+}
+
+// A lane reads only sources whose owner waits for the end of the put.
+void link_world::check_source(side_index side, const buffer_view& source) {
+  const auto& o = owners_[side];
+  if (source.id != o.memory_view.id || source.bytes == 0) return;
+  const auto after = o.put_by_offset.upper_bound(source.offset);
+  if (after == o.put_by_offset.begin()) return fail("a write from the memory of no put");
+  const auto& s = stories_[std::prev(after)->second];
+  if (s.ended[0]) return fail("a source read after the end of its put");
 }
 
 // -- what the link does to memory -----------------------------------------------------------------

@@ -216,6 +216,7 @@ void link_world::read(const happening& h) {
   if (item.is_message) return;
   const auto* from = owners_[h.side].buffers.resolve(item.write.source);
   if (from == nullptr) return fail("a write from a source that is gone");
+  check_source(h.side, item.write.source);
   item.bytes.assign(from, from + item.write.source.bytes);
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <queue>
 #include <string>
@@ -105,6 +106,7 @@ struct owner {
   std::vector<std::vector<std::byte>> places;
   std::vector<std::uint32_t> current_wire;  ///< by lane; none: 0xffffffff
   std::unordered_map<std::uint64_t, std::uint32_t> accept_by_offset;
+  std::map<std::uint64_t, std::uint32_t> put_by_offset;
   std::uint64_t budget_out = 0;     ///< granted and not returned
   std::uint64_t budget_wanted = 0;  ///< asked for and not granted
   std::vector<std::uint32_t> notices_heard;
@@ -184,6 +186,7 @@ class link_world {
   void end_silently(side_index side, std::uint32_t index);
   std::byte pattern(std::uint32_t index, std::uint64_t at) const;
   bool target_is_right(std::uint32_t index) const;
+  void check_source(side_index side, const buffer_view& source);
   void poison(side_index side, const buffer_view& view, std::byte with);
   void check_step(side_index side);
   void clean_up();

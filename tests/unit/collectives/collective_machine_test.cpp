@@ -132,6 +132,7 @@ BOOST_AUTO_TEST_CASE(nothing_happens_before_the_start_and_nothing_after_the_end)
   BOOST_TEST(state.ignored == 1u);
   step(state, collective_started{}, out);
   BOOST_TEST(count_of<finish>(out) == 1u);
+  BOOST_TEST((state.phase == collective_phase::finished));
   out.clear();
   step(state, collective_started{}, out);
   step(state, bytes_finished{0}, out);

@@ -341,6 +341,18 @@ BOOST_AUTO_TEST_CASE(a_cancelled_accept_loses_its_key_at_once_and_says_nothing) 
   BOOST_TEST(!f.state->channels_in[5].begun);
 }
 
+BOOST_AUTO_TEST_CASE(a_released_notification_is_acknowledged_in_the_same_step) {
+  fixture f;
+  f.connect();
+  f.drive(accept_requested{id_of(1), signature, memory(large), 55, 9});
+  f.hear(0, begin_body{5, id_of(1)});
+  f.drive(write_received{1, encode(immediate{false, false, 5, sequence{0}}), large / 2, false});
+  BOOST_TEST(f.all<post_control>().empty());
+  f.drive(write_received{1, encode(immediate{true, false, 5, sequence{1}}), large / 2, false});
+  BOOST_TEST(f.one<report_accept>().token == 9u);
+  BOOST_TEST(f.said<acknowledge_body>().size() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(the_peers_cancellation_ends_what_waits_for_it) {
   fixture f;
   f.connect();
