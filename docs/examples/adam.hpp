@@ -8,7 +8,7 @@ namespace examples {
 
 /// The step size of every step: a short warm-up, then half a cosine down to a tenth.
 struct learning_schedule {
-  double peak = 3e-3;
+  double peak = 6e-3;
   std::size_t step_count = 0;
 
   double rate(std::size_t step) const;

@@ -54,7 +54,10 @@ tl::expected<text_corpus, std::string> text_corpus::load(const std::string& path
   return text_corpus(text);
 }
 
-text_corpus::text_corpus(std::string_view text) : symbols_(text.size()) {
+text_corpus::text_corpus(std::string_view original) {
+  std::string text;
+  std::unique_copy(original.begin(), original.end(), std::back_inserter(text),
+                   [](char a, char b) { return a == ' ' && b == ' '; });
   std::array<bool, 256> seen{};
   for (const char c : text)
     seen[static_cast<std::uint8_t>(c)] = true;
@@ -64,6 +67,7 @@ text_corpus::text_corpus(std::string_view text) : symbols_(text.size()) {
     symbol_of[byte] = static_cast<std::uint8_t>(alphabet_.size());
     alphabet_.push_back(static_cast<char>(byte));
   }
+  symbols_.resize(text.size());
   std::transform(text.begin(), text.end(), symbols_.begin(),
                  [&](char c) { return symbol_of[static_cast<std::uint8_t>(c)]; });
 }

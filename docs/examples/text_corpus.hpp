@@ -26,14 +26,15 @@ struct text_batch {
   std::vector<std::uint8_t> targets;
 };
 
-/// A text as numbers: each distinct byte is one symbol.
+/// A text as numbers: each distinct byte is one symbol. A run of blanks counts as one: a small
+/// model has better things to learn than how a title is centred.
 class text_corpus {
  public:
   /// The file at `path`; if that is empty, the licence texts that Debian and Ubuntu install
   /// (/usr/share/common-licenses), in the order of their names. Errors are sentences.
   static tl::expected<text_corpus, std::string> load(const std::string& path);
 
-  explicit text_corpus(std::string_view text);
+  explicit text_corpus(std::string_view original);
 
   std::size_t size() const { return symbols_.size(); }
   std::size_t symbol_count() const { return alphabet_.size(); }

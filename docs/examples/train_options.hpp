@@ -14,7 +14,7 @@ enum class live_line { when_terminal, always, never };
 
 /// What the command line of `train_characters` says.
 struct train_options {
-  std::size_t steps = 450;
+  std::size_t steps = 360;
   std::size_t batch = 512;
   std::size_t context = 32;
   std::size_t width = 128;
