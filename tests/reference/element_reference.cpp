@@ -10,6 +10,7 @@ namespace troupe::reference {
 namespace {
 
 __extension__ using wide = __int128;
+__extension__ using unsigned_wide = unsigned __int128;
 
 using collectives::combine_rule;
 
@@ -124,13 +125,21 @@ wide wrapped(data_type type, wide value) {
   return value_of(type, code_of(type, value));
 }
 
+/// The product of two values of the type. Of 64 bits and unsigned its 128 bits leave no room for a
+/// sign, so it is taken modulo 2^128, which loses nothing that counts modulo 2^bits.
+wide wrapped_product(data_type type, wide l, wide r) {
+  const unsigned_wide product = static_cast<unsigned_wide>(l) * static_cast<unsigned_wide>(r);
+  const unsigned_wide modulus = static_cast<unsigned_wide>(1) << bits_of(type);
+  return value_of(type, static_cast<std::uint64_t>(product % modulus));
+}
+
 std::uint64_t combine_integer(const combine_rule& rule, wide l, wide r) {
   const wide factor = integer_factor(rule.type, rule.scalar);
-  if (rule.scale_left) l = wrapped(rule.type, l * factor);
-  if (rule.scale_right) r = wrapped(rule.type, r * factor);
+  if (rule.scale_left) l = wrapped_product(rule.type, l, factor);
+  if (rule.scale_right) r = wrapped_product(rule.type, r, factor);
   wide out = 0;
   switch (rule.op) {
-    case reduction::product: out = wrapped(rule.type, l) * wrapped(rule.type, r); break;
+    case reduction::product: out = wrapped_product(rule.type, l, r); break;
     case reduction::minimum: out = l < r ? l : r; break;
     case reduction::maximum: out = l > r ? l : r; break;
     default: out = l + r; break;
@@ -207,7 +216,7 @@ std::uint64_t copy_element(const combine_rule& rule, std::uint64_t source) {
     return rule.scale_left || rule.divide ? encode(type, out) : source;
   }
   wide out = value_of(type, source);
-  if (rule.scale_left) out = wrapped(type, out * integer_factor(type, rule.scalar));
+  if (rule.scale_left) out = wrapped_product(type, out, integer_factor(type, rule.scalar));
   if (rule.divide) out = out / static_cast<wide>(rule.divisor);
   return code_of(type, out);
 }
