@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """every_source_is_compiled.py ROOT COMPILE_COMMANDS: fails for a .cpp that this build leaves out.
 
-Left out on purpose: projects of their own, which tests configure (a fixture, the consumer)."""
+Left out on purpose: projects of their own, which tests configure (a fixture, the consumer) or a
+benchmark does (the programs of the peers)."""
 
 import json
 import os
@@ -9,7 +10,7 @@ import sys
 
 from source_tree import Tree
 
-OWN_PROJECTS = ("tests/lint/planted_module/", "tests/consumer/")
+OWN_PROJECTS = ("tests/lint/planted_module/", "tests/consumer/", "tests/bench/peers/")
 
 
 def main(root, commands_path):

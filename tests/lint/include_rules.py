@@ -56,6 +56,8 @@ VENDORS = [
     (r"openssl/", "OpenSSL", ("net/crypto/",)),
     (r"toml", "the TOML parser", ("config/",)),
     (r"CLI/", "CLI11", ("runtime/cli/",)),
+    (r"mpi\.h", "Open MPI", ("tests/bench/peers/",)),
+    (r"gloo/", "gloo", ("tests/bench/peers/",)),
     (r"(nanobind|pybind11)/", "Python bindings", ("runtime/python/",)),
     (r"boost/", "Boost", ("tests/", "docs/examples/")),
 ]

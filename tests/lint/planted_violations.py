@@ -57,6 +57,8 @@ PLANTED = [
     ("vendor_headers", "net/tcp/tcp.cpp", "#include <openssl/hmac.h>\n", 1),
     ("vendor_headers", "runtime/cli/main.cpp", "#include <toml++/toml.h>\n", 1),
     ("vendor_headers", "actors/endpoint.cpp", "#include <CLI/CLI.hpp>\n", 1),
+    ("vendor_headers", "tests/unit/net/x_test.cpp", "#include <mpi.h>\n", 1),
+    ("vendor_headers", "tests/bench/x_bench.cpp", "#include <gloo/context.h>\n", 1),
     ("vendor_headers", "net/link/link.hpp", header("#include <cuda_runtime.h>"), 3),
     ("pure_cores", "net/link/link_machine.hpp", header("#include <thread>"), 3),
     ("pure_cores", "net/link/link.hpp", header("auto t = std::chrono::steady_clock::now();"), 3),
