@@ -60,6 +60,7 @@ outcome<work_handle> communicator_handle::start(outcome<operation_request> reque
                                        open->drive_until(done, longest);
                                    });
   post(nullptr, seat_.member, operation_requested{work});
+  door_->start_now();
   return work_handle(std::move(work));
 }
 

@@ -26,6 +26,9 @@ class endpoint_door {
   /// nobody waits.
   virtual void drive_until(const std::function<bool()>& done, duration limit) = 0;
 
+  /// Called after an operation was enqueued: the calling thread may give it its first steps.
+  virtual void start_now() = 0;
+
   /// Ids that this endpoint has not used yet start here; raised by every split.
   virtual std::uint32_t next_communicator_id() = 0;
   virtual void raise_next_communicator_id(std::uint32_t above) = 0;

@@ -168,6 +168,10 @@ void endpoint_host::drive_until(const std::function<bool()>& done, duration limi
   worker_->drive(done, limit, [this] { return context_->operations.live_count() != 0; });
 }
 
+void endpoint_host::start_now() {
+  worker_->start_now([this] { return context_->operations.live_count() != 0; });
+}
+
 void endpoint_host::raise_next_communicator_id(std::uint32_t above) {
   auto known = next_id_.load();
   while (known < above && !next_id_.compare_exchange_weak(known, above)) {

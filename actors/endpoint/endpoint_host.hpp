@@ -33,6 +33,7 @@ class endpoint_host final : public endpoint_door {
   const config::options& options() const override { return loaded_.values; }
   bool forked() const override { return guard_.forked(); }
   void drive_until(const std::function<bool()>& done, duration limit) override;
+  void start_now() override;
   std::uint32_t next_communicator_id() override { return next_id_.load(); }
   void raise_next_communicator_id(std::uint32_t above) override;
 

@@ -1,21 +1,14 @@
 #include "actors/endpoint/lane_router.hpp"
 
-#include <array>
-
 namespace troupe::actors {
 
-namespace {
-
-// Events taken from the network in one go: bounds how long messages wait behind a busy network.
-constexpr std::size_t events_per_poll = 32;
-
-}  // namespace
-
 bool lane_router::poll(instant now) {
-  std::array<network_event, events_per_poll> events;
-  const auto count = network_.poll(now, events);
-  for (std::size_t i = 0; i < count; ++i)
-    route(events[i]);
+  const auto count = network_.poll(now, events_);
+  for (std::size_t i = 0; i < count; ++i) {
+    route(events_[i]);
+    // A lane that nobody took ends here, not in the middle of the next poll, which may announce it.
+    events_[i].opened.reset();
+  }
   graves_.clear();
   return count != 0;
 }

@@ -20,6 +20,7 @@ class simulated_stage::door final : public endpoint_door {
   void drive_until(const std::function<bool()>& done, duration limit) override {
     stage_.run_until(done, limit);
   }
+  void start_now() override {}  // what was enqueued happens when the stage runs
   std::uint32_t next_communicator_id() override { return next_id_; }
   void raise_next_communicator_id(std::uint32_t above) override {
     next_id_ = std::max(next_id_, above);

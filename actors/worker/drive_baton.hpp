@@ -19,7 +19,8 @@ class drive_baton {
   // -- the worker's own thread
 
   /// Waits until nobody else drives. A guest that comes and goes, as between two operations, is not
-  /// raced for the baton: the worker naps and looks again.
+  /// raced for the baton: the worker naps, longer each time, and looks again. Whoever leaves it
+  /// something to do wakes it.
   void take();
   void give() { driving_.unlock(); }
   bool guest_wants() const { return guest_.load(std::memory_order_relaxed); }
@@ -30,8 +31,14 @@ class drive_baton {
   /// within `patience`.
   bool enter(duration patience);
 
+  /// As `enter` without patience: false if anybody drives.
+  bool try_enter();
+
   /// `hurry`: something is left to do that should not wait for the worker's nap to end.
   void leave(bool hurry);
+
+  /// Ends the worker's nap, if it naps. Any thread.
+  void wake_worker();
 
  private:
   void nap(duration length);
@@ -40,8 +47,7 @@ class drive_baton {
   std::atomic<bool> guest_{false};
   // Futex of the napping worker: grows with every wake-up.
   std::atomic<std::uint32_t> wake_ups_{0};
-  std::atomic<bool> long_nap_{false};
-  std::atomic<std::uint64_t> visits_{0};
+  std::atomic<bool> napping_{false};
 };
 
 }  // namespace troupe::actors

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "actors/worker/idle_pause.hpp"
 #include "runtime/assert.hpp"
 
 namespace troupe::actors {
@@ -151,6 +152,7 @@ void polling_coordinator::run() {
   baton_.take();
   thread_id_.store(std::this_thread::get_id());
   instant idle_since = now();
+  idle_pause pause;
   while (true) {
     if (baton_.guest_wants()) {
       serve_guest();
@@ -159,10 +161,16 @@ void polling_coordinator::run() {
     const instant at = now();
     if (run_round(at)) {
       idle_since = at;
+      pause.worked();
       continue;
     }
     if (stopping_.load(std::memory_order_acquire)) break;
-    wait(idle_since, at);
+    switch (pause.next(at - idle_since, at, spin(),
+                       duration(yield_ns_.load(std::memory_order_relaxed)))) {
+      case idle_pause::advice::spin: _mm_pause(); break;
+      case idle_pause::advice::yield: ::sched_yield(); break;
+      case idle_pause::advice::sleep: park(); break;
+    }
   }
   baton_.give();
 }
@@ -175,30 +183,54 @@ void polling_coordinator::serve_guest() {
 
 void polling_coordinator::drive(const std::function<bool()>& done, duration limit,
                                 const std::function<bool()>& more) {
+  guess_.waited(now());
   if (!baton_.enter(guest_patience)) return;
   // A parked worker sleeps until the deadlines it knew: once awake it naps while a guest drives.
   if (sleepers_.load(std::memory_order_seq_cst) != 0) wake();
   thread_id_.store(std::this_thread::get_id());
   const instant end = saturating_add(now(), limit);
   instant idle_since = now();
+  idle_pause pause;
   while (!done()) {
     const instant at = now();
     if (at >= end || stopping_.load(std::memory_order_acquire)) break;
-    if (run_round(at))
+    if (run_round(at)) {
       idle_since = at;
-    else if (at - idle_since < duration(spin_ns_.load(std::memory_order_relaxed)))
-      _mm_pause();
-    else if (at - idle_since < guest_yield)
-      ::sched_yield();
-    else
-      sleep_on_descriptors(std::min({earliest_deadline(), end, saturating_add(at, guest_nap)}));
+      pause.worked();
+      continue;
+    }
+    switch (pause.next(at - idle_since, at, spin(), guest_yield)) {
+      case idle_pause::advice::spin: _mm_pause(); break;
+      case idle_pause::advice::yield: ::sched_yield(); break;
+      case idle_pause::advice::sleep:
+        sleep_on_descriptors(std::min({earliest_deadline(), end, saturating_add(at, guest_nap)}));
+        break;
+    }
   }
   // The end of the operation is still on its way to its rank; do not leave that to the worker.
-  for (unsigned i = 0; i < rounds_before_leaving && (take_inbox() | run_jobs()); ++i) {
-  }
+  finish_messages();
   const bool hurry = !unit_.jobs.empty() || more();
   thread_id_.store(std::thread::id{});
   baton_.leave(hurry);
+}
+
+void polling_coordinator::start_now(const std::function<bool()>& more) {
+  const bool needs_worker = guess_.called(now());
+  if (!baton_.try_enter()) {
+    if (needs_worker) baton_.wake_worker();
+    return;
+  }
+  thread_id_.store(std::this_thread::get_id());
+  run_round(now());
+  finish_messages();
+  const bool hurry = !unit_.jobs.empty() || (needs_worker && more());
+  thread_id_.store(std::thread::id{});
+  baton_.leave(hurry);
+}
+
+void polling_coordinator::finish_messages() {
+  for (unsigned i = 0; i < rounds_before_leaving && (take_inbox() | run_jobs()); ++i) {
+  }
 }
 
 bool polling_coordinator::run_round(instant at) {
@@ -242,18 +274,6 @@ bool polling_coordinator::run_jobs() {
     }
   }
   return done != 0;
-}
-
-void polling_coordinator::wait(instant idle_since, instant at) {
-  const auto idle = (at - idle_since).count();
-  if (idle < spin_ns_.load(std::memory_order_relaxed)) {
-    _mm_pause();
-  } else if (idle <
-             spin_ns_.load(std::memory_order_relaxed) + yield_ns_.load(std::memory_order_relaxed)) {
-    ::sched_yield();
-  } else {
-    park();
-  }
 }
 
 void polling_coordinator::park() {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "actors/worker/drive_baton.hpp"
+#include "actors/worker/overlap_guess.hpp"
 #include "actors/worker/poller.hpp"
 #include "actors/worker/worker_counters.hpp"
 #include "runtime/instant.hpp"
@@ -58,6 +59,10 @@ class polling_coordinator : public caf::scheduler::abstract_coordinator {
   /// while nobody else drives. Any thread but the worker's own.
   void drive(const std::function<bool()>& done, duration limit, const std::function<bool()>& more);
 
+  /// The calling thread gives what it just enqueued its first steps, if nobody drives: an operation
+  /// is on the wire when its call returns. `more`: as `drive`. Any thread but the worker's own.
+  void start_now(const std::function<bool()>& more);
+
   void set_counters(worker_counters* counters) { counters_.store(counters); }
   bool on_worker_thread() const { return std::this_thread::get_id() == thread_id_.load(); }
 
@@ -79,11 +84,12 @@ class polling_coordinator : public caf::scheduler::abstract_coordinator {
 
   void run();
   void serve_guest();
+  duration spin() const { return duration(spin_ns_.load(std::memory_order_relaxed)); }
   bool run_round(instant at);
+  void finish_messages();
   bool run_pollers(instant at);
   bool take_inbox();
   bool run_jobs();
-  void wait(instant idle_since, instant at);
   void park();
   void sleep_on_descriptors(instant until);
   instant earliest_deadline() const;
@@ -109,6 +115,7 @@ class polling_coordinator : public caf::scheduler::abstract_coordinator {
   std::atomic<worker_counters*> counters_{nullptr};
   int wake_descriptor_ = -1;
   drive_baton baton_;
+  overlap_guess guess_;
   std::atomic<std::thread::id> thread_id_{};  ///< who drives
   std::thread thread_;
   // CAF wants a clock; nothing of Troupe uses CAF's timers, so its dispatch thread is not started.

@@ -26,6 +26,9 @@ class polling_worker final : public worker {
     coordinator_->drive(done, limit, more);
   }
 
+  /// See `polling_coordinator::start_now`.
+  void start_now(const std::function<bool()>& more) { coordinator_->start_now(more); }
+
   instant now() const override { return coordinator_->now(); }
   caf::actor_system& system() override { return *system_; }
   caf::execution_unit* unit() override;
