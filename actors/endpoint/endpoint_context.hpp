@@ -89,7 +89,7 @@ struct endpoint_context {
   /// Fault injection: the next message that an actor of this kind handles throws.
   void break_next(actor_kind kind) { broken_kind_ = kind; }
 
-  instant now() const { return home.now(); }
+  instant now() const { return home.recent(); }
 
   template <class Handle, class Message>
   void send(const Handle& to, Message&& message) {

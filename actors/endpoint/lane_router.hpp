@@ -49,6 +49,9 @@ class lane_router final : public poller {
   }
 
   bool poll(instant now) override;
+  void release(instant now) override {
+    if (network_.next_deadline() <= now) poll(now);
+  }
   instant next_deadline() const override { return network_.next_deadline(); }
   int wait_descriptor() const override { return network_.wait_descriptor(); }
 

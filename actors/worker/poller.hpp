@@ -13,6 +13,10 @@ class poller {
   /// Does what can be done without blocking, for at most about 100 us. True if anything was done.
   virtual bool poll(instant now) = 0;
 
+  /// Lets go what was posted since the last poll and waits for the next one to share its cost. Does
+  /// nothing else: a trainer's thread calls this when it has only begun an operation.
+  virtual void release(instant) {}
+
   /// When `poll` must run again though nothing wakes the worker; `never` if there is no such time.
   virtual instant next_deadline() const = 0;
 

@@ -70,6 +70,7 @@ polling_coordinator::polling_coordinator(caf::actor_system& system)
       unit_(&system),
       spin_ns_(polling_options{}.spin.count()),
       yield_ns_(polling_options{}.yield.count()) {
+  recent_ = now();
   unit_.owner = this;
   wake_descriptor_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   TROUPE_ASSERT(wake_descriptor_ >= 0);
@@ -184,6 +185,7 @@ void polling_coordinator::serve_guest() {
 void polling_coordinator::drive(const std::function<bool()>& done, duration limit,
                                 const std::function<bool()>& more) {
   guess_.waited(now());
+  if (done()) return;
   if (!baton_.enter(guest_patience)) return;
   // A parked worker sleeps until the deadlines it knew: once awake it naps while a guest drives.
   if (sleepers_.load(std::memory_order_seq_cst) != 0) wake();
@@ -215,13 +217,17 @@ void polling_coordinator::drive(const std::function<bool()>& done, duration limi
 }
 
 void polling_coordinator::start_now(const std::function<bool()>& more) {
-  const bool needs_worker = guess_.called(now());
+  const instant called_at = now();
+  const bool needs_worker = guess_.called(called_at);
   if (!baton_.try_enter()) {
     if (needs_worker) baton_.wake_worker();
     return;
   }
   thread_id_.store(std::this_thread::get_id());
-  run_round(now());
+  recent_ = called_at;
+  finish_messages();
+  for (poller_index_ = 0; poller_index_ < pollers_.size();)
+    pollers_[poller_index_++]->release(recent_);
   finish_messages();
   const bool hurry = !unit_.jobs.empty() || (needs_worker && more());
   thread_id_.store(std::thread::id{});
@@ -234,6 +240,7 @@ void polling_coordinator::finish_messages() {
 }
 
 bool polling_coordinator::run_round(instant at) {
+  recent_ = at;
   bool did = run_pollers(at);
   did |= take_inbox();
   did |= run_jobs();

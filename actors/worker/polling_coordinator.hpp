@@ -48,6 +48,7 @@ class polling_coordinator : public caf::scheduler::abstract_coordinator {
   void configure(const polling_options& options);
 
   instant now() const;
+  instant recent() const { return recent_; }
   pthread_t thread_handle() { return thread_.native_handle(); }
   caf::execution_unit* unit() { return &unit_; }
   void add(poller& p);
@@ -99,6 +100,7 @@ class polling_coordinator : public caf::scheduler::abstract_coordinator {
   local_unit unit_;
   std::vector<poller*> pollers_;
   std::size_t poller_index_ = 0;
+  instant recent_{};
   // Of the pollers, read by a parked worker while a guest may drive: change only with the pollers.
   std::array<int, 8> wait_descriptors_{};
   std::size_t wait_descriptor_count_ = 0;

@@ -30,6 +30,7 @@ class polling_worker final : public worker {
   void start_now(const std::function<bool()>& more) { coordinator_->start_now(more); }
 
   instant now() const override { return coordinator_->now(); }
+  instant recent() const override { return coordinator_->recent(); }
   caf::actor_system& system() override { return *system_; }
   caf::execution_unit* unit() override;
   void add(poller& p) override { coordinator_->add(p); }

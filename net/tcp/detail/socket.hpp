@@ -50,7 +50,8 @@ outcome<descriptor> make_listener(const listen_request& request,
 result<descriptor> start_connect(const lane_address& host, const lane_address& to,
                                  const config::tcp_options& options);
 
-/// Sends small frames at once instead of waiting to fill a packet.
-void set_no_delay(int socket);
+/// What holds for every connection: small frames leave at once instead of waiting to fill a packet;
+/// between addresses of one host a congestion control that does not pace, unless one is configured.
+void tune_connection(int socket, bool same_host, const config::tcp_options& options);
 
 }  // namespace troupe::net::detail

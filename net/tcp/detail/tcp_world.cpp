@@ -164,7 +164,8 @@ void tcp_world::accept_some() {
     descriptor socket(
         ::accept4(listener_.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (socket.valid()) {
-      set_no_delay(socket.number());
+      tune_connection(socket.number(), peer_address(socket.number()).host == address_.host,
+                      options_.sockets);
       notices_.push_back({.what = network_event::kind::accepted, .socket = std::move(socket)});
       continue;
     }

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -341,6 +342,32 @@ BOOST_AUTO_TEST_CASE(a_port_range_is_used_up_and_then_named) {
   BOOST_TEST(contains(text, "no port from " + std::to_string(first)));
   options.port_last = options.port_first;
   BOOST_TEST(contains(text_of_failure(options), "127.0.0.1:" + std::to_string(first)));
+}
+
+/// Congestion controls of this process's sockets that are connected to `port`.
+std::vector<std::string> congestion_controls_towards(std::uint16_t port) {
+  std::vector<std::string> out;
+  for (int socket = 3; socket < 256; ++socket) {
+    sockaddr_in peer{};
+    socklen_t length = sizeof peer;
+    if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &length) != 0) continue;
+    if (peer.sin_family != AF_INET || ntohs(peer.sin_port) != port) continue;
+    std::array<char, 16> name{};
+    length = name.size();
+    if (::getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), &length) == 0)
+      out.emplace_back(name.data());
+  }
+  return out;
+}
+
+BOOST_AUTO_TEST_CASE(connections_within_a_host_are_not_paced) {
+  node here;
+  node there;
+  there.network->dial(here.network->address(), 1, clock_now() + 5s);
+  BOOST_REQUIRE(there.poll_until([&] { return !there.lanes.empty(); }));
+  BOOST_TEST(
+      congestion_controls_towards(here.network->address().port) == std::vector<std::string>{"reno"},
+      boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(options_the_system_refuses_are_named) {
