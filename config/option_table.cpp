@@ -279,7 +279,7 @@ constexpr option_description collective_table[] = {
      .field = field<&options::collective, &collective_options::pipeline_chunk_count>,
      .unit = "chunks",
      .low = 1,
-     .high = 64,
+     .high = 16,
      .agrees = agreement::must_agree,
      .sentence = "Chunks of one operation in flight in each direction."},
     {.name = "collective.outstanding_operation_count",
@@ -368,8 +368,8 @@ constexpr option_description worker_table[] = {
      .unit = "bytes",
      .low = 64 * kib,
      .high = 1 * tib,
-     .sentence = "Staging memory of running operations; room for collective.pipeline_chunk_count "
-                 "chunks."},
+     .sentence = "Staging memory of running operations; room for the one that needs most of it, "
+                 "which follows from chunk_bytes and pipeline_chunk_count of [collective]."},
 };
 
 constexpr option_description watchdog_table[] = {

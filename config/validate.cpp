@@ -1,6 +1,7 @@
 #include "config/validate.hpp"
 
 #include "config/option_text.hpp"
+#include "config/staging_need.hpp"
 
 #include <array>
 #include <optional>
@@ -11,35 +12,27 @@ namespace {
 /// `smaller` times `factor` may not be above `larger`.
 struct rule {
   std::string_view smaller;
-  std::int64_t factor;             ///< constant; 1 if `multiplied_by` is used alone
-  std::string_view multiplied_by;  ///< a second option, or empty
+  std::int64_t factor;
   std::string_view larger;
   std::string_view reason;
 };
 
 constexpr std::array rules{
-    rule{"bootstrap.port_first", 1, "", "bootstrap.port_last", "the port range would be empty"},
-    rule{"transport.eager_bytes", 1, "", "transport.segment_bytes",
-         "an eager message is one segment"},
-    rule{"transport.eager_bytes", 1, "", "transport.parked_bytes",
+    rule{"bootstrap.port_first", 1, "bootstrap.port_last", "the port range would be empty"},
+    rule{"transport.eager_bytes", 1, "transport.segment_bytes", "an eager message is one segment"},
+    rule{"transport.eager_bytes", 1, "transport.parked_bytes",
          "no early message could be kept aside"},
-    rule{"transport.ack_delay", 1, "", "transport.write_timeout",
+    rule{"transport.ack_delay", 1, "transport.write_timeout",
          "writes would time out before they are acknowledged"},
-    rule{"transport.heartbeat_interval", 2, "", "transport.silence_timeout",
+    rule{"transport.heartbeat_interval", 2, "transport.silence_timeout",
          "one late heartbeat would lose an idle peer"},
-    rule{"transport.segment_bytes", 1, "", "dqplb.lease_bytes",
-         "no lease would allow a whole segment"},
-    rule{"dqplb.lease_bytes", 1, "", "dqplb.same_rack_bytes",
+    rule{"transport.segment_bytes", 1, "dqplb.lease_bytes", "no lease would allow a whole segment"},
+    rule{"dqplb.lease_bytes", 1, "dqplb.same_rack_bytes", "the budget could not lend one lease"},
+    rule{"dqplb.lease_bytes", 1, "dqplb.same_zone_bytes", "the budget could not lend one lease"},
+    rule{"dqplb.lease_bytes", 1, "dqplb.cross_zone_bytes", "the budget could not lend one lease"},
+    rule{"dqplb.lease_bytes", 1, "dqplb.cross_data_center_bytes",
          "the budget could not lend one lease"},
-    rule{"dqplb.lease_bytes", 1, "", "dqplb.same_zone_bytes",
-         "the budget could not lend one lease"},
-    rule{"dqplb.lease_bytes", 1, "", "dqplb.cross_zone_bytes",
-         "the budget could not lend one lease"},
-    rule{"dqplb.lease_bytes", 1, "", "dqplb.cross_data_center_bytes",
-         "the budget could not lend one lease"},
-    rule{"dqplb.lease_bytes", 1, "", "dqplb.unknown_bytes", "the budget could not lend one lease"},
-    rule{"collective.chunk_bytes", 1, "collective.pipeline_chunk_count", "worker.scratch_bytes",
-         "one operation would not fit into the staging memory"},
+    rule{"dqplb.lease_bytes", 1, "dqplb.unknown_bytes", "the budget could not lend one lease"},
 };
 
 const option_description& described(std::string_view name) {
@@ -74,18 +67,24 @@ outcome<void> check_ranges(const options& values, const describe_origin& origin_
 }
 
 outcome<void> check_rule(const options& values, const rule& r, const describe_origin& origin_of) {
-  // Ranges were checked: a product is at most 2^30 * 2^16.
-  std::int64_t left = number_in(values, r.smaller) * r.factor;
+  // Ranges were checked: the product does not overflow.
+  if (number_in(values, r.smaller) * r.factor <= number_in(values, r.larger)) return {};
   std::string text = with_origin(values, r.smaller, origin_of);
-  if (!r.multiplied_by.empty()) {
-    left *= number_in(values, r.multiplied_by);
-    text += " times " + with_origin(values, r.multiplied_by, origin_of);
-  } else if (r.factor != 1) {
-    text += " times " + std::to_string(r.factor);
-  }
-  if (left <= number_in(values, r.larger)) return {};
+  if (r.factor != 1) text += " times " + std::to_string(r.factor);
   text += " is above " + with_origin(values, r.larger, origin_of) + ": ";
   return fail(errc::bad_configuration, text.append(r.reason));
+}
+
+outcome<void> check_staging(const options& values, const describe_origin& origin_of) {
+  const std::uint64_t need = staging_bytes_max(values.collective);
+  if (need <= values.worker.scratch_bytes) return {};
+  return fail(errc::bad_configuration,
+              with_origin(values, "collective.chunk_bytes", origin_of) + " and " +
+                  with_origin(values, "collective.pipeline_chunk_count", origin_of) + " need " +
+                  format_value(described("worker.scratch_bytes"), static_cast<std::int64_t>(need)) +
+                  " of staging memory for one operation, above " +
+                  with_origin(values, "worker.scratch_bytes", origin_of) +
+                  ": raise that, or make chunks smaller or fewer");
 }
 
 outcome<void> check_ports(const options& values, const describe_origin& origin_of) {
@@ -101,6 +100,7 @@ outcome<void> check_ports(const options& values, const describe_origin& origin_o
 outcome<void> validate(const options& values, const describe_origin& origin_of) {
   if (const auto valid = check_ranges(values, origin_of); !valid) return valid;
   if (const auto valid = check_ports(values, origin_of); !valid) return valid;
+  if (const auto valid = check_staging(values, origin_of); !valid) return valid;
   for (const rule& r : rules)
     if (const auto valid = check_rule(values, r, origin_of); !valid) return valid;
   return {};

@@ -3,10 +3,13 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "collectives/recursive_doubling/recursive_doubling_state.hpp"
 #include "collectives/ring/ring_shape.hpp"
+#include "config/staging_need.hpp"
 
 using namespace troupe;
 using namespace troupe::collectives;
@@ -240,5 +243,37 @@ BOOST_AUTO_TEST_CASE(the_path_does_not_depend_on_the_rank) {
     request.self = rank{6};
     request.in_place = true;
     BOOST_TEST((make_plan(request, defaults)->path == first));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_staging_that_the_configuration_asks_for_is_what_the_hungriest_plan_takes) {
+  for (const std::uint64_t chunk_bytes : {64ull, 4096ull, 65536ull, 65600ull, 1ull << 20}) {
+    for (std::uint32_t in_flight = 1; in_flight <= 16; ++in_flight) {
+      std::uint64_t most = 0;
+      for (const operation_kind kind :
+           {operation_kind::all_reduce, operation_kind::all_gather, operation_kind::reduce_scatter,
+            operation_kind::broadcast}) {
+        for (std::uint64_t count = 1000; count < 100'000'000; count *= 4) {
+          plan_request request = request_of(kind, 8, count);
+          request.signature.op = reduction::premultiplied_sum;
+          const plan what =
+              make_plan(request, {.chunk_bytes = chunk_bytes, .pipeline_chunk_count = in_flight})
+                  .value();
+          most = std::max(most, what.scratch_bytes);
+          request.requested = kind == operation_kind::reduce_scatter
+                                  ? std::optional(algorithm::direct)
+                                  : std::nullopt;
+          const plan other =
+              make_plan(request, {.chunk_bytes = chunk_bytes, .pipeline_chunk_count = in_flight})
+                  .value();
+          most = std::max(most, other.scratch_bytes);
+        }
+      }
+      const std::uint64_t asked = config::staging_bytes_max(
+          {.chunk_bytes = chunk_bytes, .pipeline_chunk_count = in_flight});
+      BOOST_TEST_CONTEXT(chunk_bytes << " bytes, " << in_flight << " in flight") {
+        BOOST_TEST(asked == std::bit_ceil(most));
+      }
+    }
   }
 }

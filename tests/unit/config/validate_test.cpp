@@ -100,10 +100,16 @@ BOOST_AUTO_TEST_CASE(a_lease_holds_a_segment_and_fits_into_every_budget) {
 }
 
 BOOST_AUTO_TEST_CASE(the_chunks_of_one_operation_fit_into_the_staging_memory) {
-  expect(problem_of([](options& o) { o.collective.chunk_bytes = 32 << 20; }),
-         {"collective.chunk_bytes = 32MiB times collective.pipeline_chunk_count = 4",
-          "worker.scratch_bytes = 64MiB"});
-  BOOST_TEST(problem_of([](options& o) { o.collective.chunk_bytes = 16 << 20; }) == "");
+  expect(problem_of([](options& o) { o.collective.chunk_bytes = 8 << 20; }),
+         {"collective.chunk_bytes = 8MiB and collective.pipeline_chunk_count = 4 need 128MiB",
+          "above worker.scratch_bytes = 64MiB", "raise"});
+  BOOST_TEST(problem_of([](options& o) { o.collective.chunk_bytes = 4 << 20; }) == "");
+  expect(problem_of([](options& o) {
+           o.collective.chunk_bytes = 64 << 10;
+           o.collective.pipeline_chunk_count = 1;
+           o.worker.scratch_bytes = 1 << 20;
+         }),
+         {"need 2MiB of staging memory", "worker.scratch_bytes = 1MiB"});
 }
 
 BOOST_AUTO_TEST_CASE(the_message_says_who_set_what_if_it_is_known) {
