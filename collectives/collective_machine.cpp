@@ -1,12 +1,17 @@
 #include "collectives/collective_machine.hpp"
 
 #include "collectives/binomial_tree/binomial_tree_machine.hpp"
+#include "collectives/bruck/bruck_machine.hpp"
+#include "collectives/direct/direct_exchange_machine.hpp"
 #include "collectives/direct/direct_gather_machine.hpp"
+#include "collectives/direct/direct_root_machine.hpp"
 #include "collectives/direct/direct_scatter_machine.hpp"
 #include "collectives/dissemination/dissemination_machine.hpp"
 #include "collectives/local/local_machine.hpp"
 #include "collectives/point_to_point/point_to_point_machine.hpp"
 #include "collectives/recursive_doubling/recursive_doubling_machine.hpp"
+#include "collectives/recursive_halving/recursive_halving_machine.hpp"
+#include "collectives/reduce_tree/reduce_tree_machine.hpp"
 #include "collectives/ring/ring_machine.hpp"
 #include "runtime/mark.hpp"
 

@@ -5,14 +5,19 @@
 #include <variant>
 
 #include "collectives/binomial_tree/binomial_tree_state.hpp"
+#include "collectives/bruck/bruck_state.hpp"
 #include "collectives/collective_task.hpp"
+#include "collectives/direct/direct_exchange_state.hpp"
 #include "collectives/direct/direct_gather_state.hpp"
+#include "collectives/direct/direct_root_state.hpp"
 #include "collectives/direct/direct_scatter_state.hpp"
 #include "collectives/dissemination/dissemination_state.hpp"
 #include "collectives/local/local_state.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/point_to_point/point_to_point_state.hpp"
 #include "collectives/recursive_doubling/recursive_doubling_state.hpp"
+#include "collectives/recursive_halving/recursive_halving_state.hpp"
+#include "collectives/reduce_tree/reduce_tree_state.hpp"
 #include "collectives/ring/ring_state.hpp"
 #include "collectives/transfer_window.hpp"
 #include "runtime/result.hpp"
@@ -24,14 +29,16 @@ namespace troupe::collectives {
 inline constexpr std::size_t collective_effects_max = 3 * window_width_max + 3;
 
 /// What an algorithm remembers.
-using algorithm_state = std::variant<local_state, ring_state, recursive_doubling_state,
-                                     direct_gather_state, direct_scatter_state, binomial_tree_state,
-                                     dissemination_state, point_to_point_state>;
+using algorithm_state =
+    std::variant<local_state, ring_state, recursive_doubling_state, direct_gather_state,
+                 direct_scatter_state, binomial_tree_state, dissemination_state,
+                 point_to_point_state, direct_root_state, direct_exchange_state, reduce_tree_state,
+                 recursive_halving_state, bruck_state>;
 
 enum class collective_phase : std::uint8_t { planned, running, finished };
 
-/// One rank's part in one operation: a value without pointers, to be assigned anew for the next
-/// operation.
+/// One rank's part in one operation: a value that owns nothing, to be assigned anew for the next
+/// operation. Its only pointer is to the blocks of an all_to_all_v.
 struct collective_state {
   collective_task task;
   algorithm_state part;
@@ -41,8 +48,8 @@ struct collective_state {
 
 /// The state before `collective_started`.
 /// Errors: bad_argument if a buffer has not the bytes that the plan's signature says, scratch is
-/// too
-///         small, or input and output overlap other than in place.
+///         too small, input and output overlap other than in place, or the blocks of an
+///         all_to_all_v are not one for each rank, leave a buffer, or differ for this rank itself.
 result<collective_state> make_state(const plan& what, const collective_buffers& buffers);
 
 }  // namespace troupe::collectives

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
+#include "collectives/peer_block.hpp"
 #include "collectives/plan.hpp"
 #include "runtime/buffer_view.hpp"
 #include "runtime/data_type.hpp"
@@ -11,13 +13,16 @@ namespace troupe::collectives {
 
 /// Buffers of one rank in one operation.
 ///
-/// all_reduce, all_gather, reduce_scatter: input and output; in place as runtime/communicator.hpp
-/// says. broadcast and receive: `receive` alone. send: `send` alone. barrier: neither. `scratch`
-/// has at least `plan::scratch_bytes` bytes and overlaps neither.
+/// all_reduce, all_gather, reduce_scatter, all_to_all, all_to_all_v: input and output; in place as
+/// runtime/communicator.hpp says. reduce, gather: `receive` at the root alone. scatter: `send` at
+/// the root alone. broadcast and receive: `receive` alone. send: `send` alone. barrier: neither.
+/// `scratch` has at least `plan::scratch_bytes` bytes and overlaps neither.
 struct collective_buffers {
   buffer_view send{};
   buffer_view receive{};
   buffer_view scratch{};
+  /// all_to_all_v: one block a rank, read until the operation is finished; whoever drives keeps it.
+  std::span<const peer_block> blocks{};
 };
 
 /// What does not change while an operation runs: its plan and its buffers.
@@ -30,12 +35,16 @@ struct collective_task {
   std::uint64_t element_bytes() const { return size_of(what.signature.type); }
 
   bool reduces() const {
-    return kind() == operation_kind::all_reduce || kind() == operation_kind::reduce_scatter;
+    return kind() == operation_kind::all_reduce || kind() == operation_kind::reduce_scatter ||
+           kind() == operation_kind::reduce;
   }
   /// Every rank multiplies its own input by its scalar before anything is added.
   bool scales() const { return reduces() && what.signature.op == reduction::premultiplied_sum; }
   /// The last combination divides by the number of contributors.
   bool averages() const { return reduces() && what.signature.op == reduction::average; }
+
+  rank root() const { return rank{what.signature.root}; }
+  bool is_root() const { return what.self == root(); }
 
   /// The rank `distance` places behind this one on the ring, distance <= size.
   rank after(std::uint32_t distance) const {

@@ -31,6 +31,9 @@ std::string_view to_string(algorithm a) {
     case algorithm::binomial_tree: return "binomial_tree";
     case algorithm::dissemination: return "dissemination";
     case algorithm::point_to_point: return "point_to_point";
+    case algorithm::chain: return "chain";
+    case algorithm::recursive_halving: return "recursive_halving";
+    case algorithm::bruck: return "bruck";
   }
   return "invalid";
 }
@@ -44,6 +47,7 @@ std::string_view to_string(choice_reason reason) {
     case choice_reason::above_threshold: return "above_threshold";
     case choice_reason::few_elements: return "few_elements";
     case choice_reason::only_algorithm: return "only_algorithm";
+    case choice_reason::many_ranks: return "many_ranks";
   }
   return "invalid";
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -56,7 +57,12 @@ enum class algorithm : std::uint8_t {
   binomial_tree = 5,
   dissemination = 6,
   point_to_point = 7,
+  chain = 8,
+  recursive_halving = 9,
+  bruck = 10,
 };
+
+inline constexpr std::size_t algorithm_count = 11;
 
 std::string_view to_string(algorithm a);
 
@@ -70,6 +76,7 @@ enum class choice_reason : std::uint8_t {
   above_threshold = 4,    ///< bytes > the threshold of the kind
   few_elements = 5,       ///< fewer elements than ranks: a ring would have empty blocks
   only_algorithm = 6,     ///< the kind has just this one
+  many_ranks = 7,         ///< so many ranks that fewer steps outweigh the rest
 };
 
 std::string_view to_string(choice_reason reason);

@@ -18,11 +18,12 @@ rank rank_of(const collective_task& task, std::uint32_t number) {
 }
 
 rank parent_of(const collective_task& task, const binomial_tree_state& state) {
-  return rank_of(task, state.number & (state.number - 1));
+  return rank_of(task, state.is_chain ? state.number - 1 : state.number & (state.number - 1));
 }
 
 rank child_of(const collective_task& task, const binomial_tree_state& state, std::uint32_t child) {
-  return rank_of(task, state.number + (1u << (state.child_count - 1 - child)));
+  const std::uint32_t step = state.is_chain ? 1 : 1u << (state.child_count - 1 - child);
+  return rank_of(task, state.number + step);
 }
 
 bool is_root(const binomial_tree_state& state) {
@@ -46,7 +47,9 @@ binomial_tree_state make_binomial_tree_state(const collective_task& task) {
   state.chunk_count =
       pieces_of(task.what.signature.count * task.element_bytes(), task.what.chunk_bytes);
   state.number = task.distance_before(rank{task.what.signature.root});
-  state.child_count = child_count_of(state.number, task.what.size);
+  state.is_chain = task.what.path.algorithm == algorithm::chain;
+  state.child_count = state.is_chain ? (state.number + 1 < task.what.size ? 1 : 0)
+                                     : child_count_of(state.number, task.what.size);
   state.accepts.width = task.what.pipeline_chunk_count;
   state.puts.width = window_width_max;
   return state;

@@ -5,9 +5,12 @@
 
 namespace troupe::collectives {
 
-/// broadcast down a binomial tree, chunk after chunk: a chunk is sent on as soon as it is here.
+/// broadcast down a binomial tree or a chain, chunk after chunk: a chunk is sent on as soon as it
+/// is here.
 ///
-/// Cost:   ceil(log2 P) hops; a rank sends the buffer once to each of its children.
+/// Cost:   binomial tree ceil(log2 P) hops, chain P - 1; a rank sends the buffer once to each of
+/// its
+///         children, in a chain to one.
 ///
 /// The event functions return false if the event fits no state. `advance` posts what can be
 /// posted; `is_complete` says that nothing is left.

@@ -7,8 +7,8 @@ namespace troupe::cli {
 
 outcome<algorithm> parse_algorithm(std::string_view name) {
   std::string known;
-  for (auto a = algorithm::none; a <= algorithm::point_to_point;
-       a = static_cast<algorithm>(static_cast<std::uint8_t>(a) + 1)) {
+  for (std::size_t i = 0; i < algorithm_count; ++i) {
+    const auto a = static_cast<algorithm>(i);
     if (name == to_string(a)) return a;
     known += (known.empty() ? "" : ", ") + std::string(to_string(a));
   }

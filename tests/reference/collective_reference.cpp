@@ -1,5 +1,6 @@
 #include "tests/reference/collective_reference.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "tests/reference/element_reference.hpp"
@@ -89,6 +90,8 @@ std::vector<std::byte> reduced(const collective_call& call, std::uint32_t self) 
       code = contribution(call, 0, i);
     else if (signature.kind == operation_kind::reduce_scatter)
       code = ring_order(call, self, self * signature.count + i);
+    else if (call.algorithm == algorithm::chain)
+      code = ring_order(call, signature.root, i);
     else if (call.algorithm == algorithm::ring)
       code = ring_order(call, block_of(call, i), i);
     else
@@ -98,21 +101,64 @@ std::vector<std::byte> reduced(const collective_call& call, std::uint32_t self) 
   return out;
 }
 
+void append(std::vector<std::byte>& out, std::span<const std::byte> more) {
+  out.insert(out.end(), more.begin(), more.end());
+}
+
+std::vector<std::byte> gathered(const collective_call& call) {
+  std::vector<std::byte> out;
+  for (const std::vector<std::byte>& input : call.inputs)
+    append(out, input);
+  return out;
+}
+
+/// Block `index` of the inputs that have a block for each rank.
+std::span<const std::byte> block_of_input(const collective_call& call, std::uint32_t from,
+                                          std::uint32_t index) {
+  const std::uint64_t bytes = call.signature.count * size_of(call.signature.type);
+  return std::span(call.inputs[from]).subspan(index * bytes, bytes);
+}
+
 }  // namespace
 
 std::vector<std::byte> expected_output(const collective_call& call, std::uint32_t self) {
   switch (call.signature.kind) {
     case operation_kind::all_reduce:
     case operation_kind::reduce_scatter: return reduced(call, self);
-    case operation_kind::all_gather: {
+    case operation_kind::reduce:
+      return self == call.signature.root ? reduced(call, self) : std::vector<std::byte>{};
+    case operation_kind::all_gather: return gathered(call);
+    case operation_kind::gather:
+      return self == call.signature.root ? gathered(call) : std::vector<std::byte>{};
+    case operation_kind::scatter: {
       std::vector<std::byte> out;
-      for (const std::vector<std::byte>& input : call.inputs)
-        out.insert(out.end(), input.begin(), input.end());
+      append(out, block_of_input(call, call.signature.root, self));
+      return out;
+    }
+    case operation_kind::all_to_all: {
+      std::vector<std::byte> out;
+      for (std::uint32_t from = 0; from < call.size(); ++from)
+        append(out, block_of_input(call, from, self));
       return out;
     }
     case operation_kind::broadcast:
     case operation_kind::receive: return call.inputs[call.signature.root];
     default: return {};
+  }
+}
+
+void place_expected_output(const collective_call& call, std::uint32_t self,
+                           std::span<std::byte> output) {
+  if (call.signature.kind != operation_kind::all_to_all_v) {
+    const std::vector<std::byte> all = expected_output(call, self);
+    std::copy(all.begin(), all.end(), output.begin());
+    return;
+  }
+  for (std::uint32_t from = 0; from < call.size(); ++from) {
+    const collectives::peer_block& sent = call.blocks[from][self];
+    const auto bytes = std::span(call.inputs[from]).subspan(sent.send_offset, sent.send_bytes);
+    const std::uint64_t offset = call.blocks[self][from].receive_offset;
+    std::copy(bytes.begin(), bytes.end(), output.begin() + static_cast<std::ptrdiff_t>(offset));
   }
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
+#include "collectives/peer_block.hpp"
 #include "collectives/plan.hpp"
 
 namespace troupe::reference {
@@ -20,6 +22,8 @@ struct expected_work {
 
 enum class placement : std::uint8_t { in_place, out_of_place };
 
-expected_work work_of(const collectives::plan& what, placement where);
+/// `blocks`: of an all_to_all_v, one for each peer.
+expected_work work_of(const collectives::plan& what, placement where,
+                      std::span<const collectives::peer_block> blocks = {});
 
 }  // namespace troupe::reference

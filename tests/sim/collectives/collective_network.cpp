@@ -40,7 +40,8 @@ collective_network::collective_network(std::vector<network_member> members, netw
   for (network_member& member : members) {
     node next;
     next.scratch.resize(member.what.scratch_bytes, std::byte{0xee});
-    collective_buffers buffers{.send = member.send, .receive = member.receive};
+    collective_buffers buffers{
+        .send = member.send, .receive = member.receive, .blocks = member.blocks};
     buffers.scratch = {{scratch_slot, 0}, 0, member.what.scratch_bytes};
     const auto state = make_state(member.what, buffers);
     if (!state)

@@ -20,6 +20,7 @@ struct network_member {
   buffer_view send{};               ///< views of `memory`: offsets from its start
   buffer_view receive{};
   double scalar = 1.0;
+  std::vector<collectives::peer_block> blocks{};  ///< all_to_all_v: by peer
 };
 
 /// How the network behaves.

@@ -67,7 +67,16 @@ BOOST_AUTO_TEST_CASE(every_algorithm_is_right_for_every_number_of_ranks_up_to_17
                          row{operation_kind::all_gather, algorithm::direct},
                          row{operation_kind::reduce_scatter, algorithm::ring},
                          row{operation_kind::reduce_scatter, algorithm::direct},
+                         row{operation_kind::all_reduce, algorithm::recursive_halving},
+                         row{operation_kind::all_gather, algorithm::bruck},
                          row{operation_kind::broadcast, algorithm::binomial_tree},
+                         row{operation_kind::broadcast, algorithm::chain},
+                         row{operation_kind::reduce, algorithm::binomial_tree},
+                         row{operation_kind::reduce, algorithm::chain},
+                         row{operation_kind::gather, algorithm::direct},
+                         row{operation_kind::scatter, algorithm::direct},
+                         row{operation_kind::all_to_all, algorithm::direct},
+                         row{operation_kind::all_to_all_v, algorithm::direct},
                          row{operation_kind::barrier, algorithm::dissemination}})
     for (std::uint32_t ranks = 1; ranks <= 17; ++ranks)
       for (std::uint64_t seed = 0; seed < 4; ++seed)
@@ -78,7 +87,9 @@ BOOST_AUTO_TEST_CASE(every_algorithm_is_right_for_every_number_of_ranks_up_to_17
 BOOST_AUTO_TEST_CASE(sixty_four_ranks_agree) {
   for (const operation_kind kind :
        {operation_kind::all_reduce, operation_kind::all_gather, operation_kind::reduce_scatter,
-        operation_kind::broadcast, operation_kind::barrier})
+        operation_kind::broadcast, operation_kind::barrier, operation_kind::reduce,
+        operation_kind::gather, operation_kind::scatter, operation_kind::all_to_all,
+        operation_kind::all_to_all_v})
     for (std::uint64_t seed = 0; seed < 3; ++seed)
       check(2'000'000 + seed, {.rank_count = 64, .kind = kind});
 }
@@ -129,4 +140,58 @@ BOOST_AUTO_TEST_CASE(an_accept_of_the_wrong_chunk_is_caught) {
                       if (auto* one = std::get_if<accept>(&effect)) one->step ^= 1;
                       return true;
                     }) > 100);
+}
+
+BOOST_AUTO_TEST_CASE(an_own_input_that_is_not_scaled_on_its_way_up_a_tree_is_caught) {
+  for (const algorithm which : {algorithm::binomial_tree, algorithm::chain})
+    BOOST_TEST(caught({.rank_count = 5, .kind = operation_kind::reduce, .requested = which},
+                      [](rank, collective_effect& effect) {
+                        if (auto* one = std::get_if<combine>(&effect))
+                          one->scale_left = one->scale_right = false;
+                        return true;
+                      }) > 5);
+}
+
+BOOST_AUTO_TEST_CASE(a_root_that_forgets_to_divide_is_caught) {
+  BOOST_TEST(caught({.rank_count = 6, .kind = operation_kind::reduce},
+                    [](rank, collective_effect& effect) {
+                      if (auto* one = std::get_if<combine>(&effect)) one->divide = false;
+                      return true;
+                    }) > 5);
+}
+
+BOOST_AUTO_TEST_CASE(a_pair_without_elements_that_says_nothing_is_caught) {
+  BOOST_TEST(caught({.rank_count = 4, .kind = operation_kind::all_to_all_v},
+                    [](rank, collective_effect& effect) {
+                      const auto* one = std::get_if<put>(&effect);
+                      return one == nullptr || one->source.bytes != 0;
+                    }) > 200);
+}
+
+BOOST_AUTO_TEST_CASE(a_block_that_goes_to_the_neighbour_of_its_place_is_caught) {
+  for (const operation_kind kind : {operation_kind::gather, operation_kind::scatter,
+                                    operation_kind::all_to_all, operation_kind::all_to_all_v})
+    BOOST_TEST(caught({.rank_count = 4, .kind = kind}, [](rank, collective_effect& effect) {
+                 auto* one = std::get_if<put>(&effect);
+                 if (one != nullptr && one->source.offset > 0) --one->source.offset;
+                 return true;
+               }) > 100);
+}
+
+BOOST_AUTO_TEST_CASE(half_a_buffer_taken_from_the_wrong_side_is_caught) {
+  BOOST_TEST(caught({.rank_count = 4,
+                     .kind = operation_kind::all_reduce,
+                     .requested = algorithm::recursive_halving},
+                    [](rank, collective_effect& effect) {
+                      auto* one = std::get_if<combine>(&effect);
+                      if (one != nullptr) one->left = one->right;
+                      return true;
+                    }) > 100);
+  BOOST_TEST(
+      caught({.rank_count = 6, .kind = operation_kind::all_gather, .requested = algorithm::bruck},
+             [](rank, collective_effect& effect) {
+               auto* one = std::get_if<put>(&effect);
+               if (one != nullptr && one->step == 1) one->source.offset = 0;
+               return true;
+             }) > 50);
 }

@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <vector>
 
@@ -64,6 +65,11 @@ BOOST_AUTO_TEST_CASE(a_single_rank_moves_nothing_or_copies) {
   check({operation_kind::all_reduce, 1, 10, algorithm::local_copy, choice_reason::single_rank, 40,
          0});
   check({operation_kind::broadcast, 1, 10, algorithm::none, choice_reason::single_rank, 40, 0});
+  for (const operation_kind kind : {operation_kind::reduce, operation_kind::gather,
+                                    operation_kind::scatter, operation_kind::all_to_all})
+    check({kind, 1, 10, algorithm::local_copy, choice_reason::single_rank, 40, 0});
+  check({operation_kind::all_to_all_v, 1, 0, algorithm::local_copy, choice_reason::single_rank, 0,
+         0});
   check({operation_kind::barrier, 1, 0, algorithm::none, choice_reason::single_rank, 0, 0});
   plan_request in_place = request_of(operation_kind::all_reduce, 1, 10);
   in_place.in_place = true;
@@ -75,7 +81,9 @@ BOOST_AUTO_TEST_CASE(a_single_rank_moves_nothing_or_copies) {
 BOOST_AUTO_TEST_CASE(zero_elements_move_nothing) {
   for (const operation_kind kind :
        {operation_kind::all_reduce, operation_kind::all_gather, operation_kind::reduce_scatter,
-        operation_kind::broadcast, operation_kind::send, operation_kind::receive})
+        operation_kind::broadcast, operation_kind::send, operation_kind::receive,
+        operation_kind::reduce, operation_kind::gather, operation_kind::scatter,
+        operation_kind::all_to_all})
     check({kind, 4, 0, algorithm::none, choice_reason::nothing_to_move, 0, 0});
 }
 
@@ -105,14 +113,67 @@ BOOST_AUTO_TEST_CASE(fewer_elements_than_ranks_take_recursive_doubling_above_the
 }
 
 BOOST_AUTO_TEST_CASE(kinds_with_one_algorithm_take_it) {
-  check({operation_kind::broadcast, 4, 10, algorithm::binomial_tree, choice_reason::only_algorithm,
-         40, 0});
+  for (const operation_kind kind :
+       {operation_kind::gather, operation_kind::scatter, operation_kind::all_to_all})
+    check({kind, 4, 10, algorithm::direct, choice_reason::only_algorithm, 160, 0});
+  check(
+      {operation_kind::all_to_all_v, 4, 0, algorithm::direct, choice_reason::only_algorithm, 0, 0});
   check({operation_kind::barrier, 4, 0, algorithm::dissemination, choice_reason::only_algorithm, 0,
          0});
   check({operation_kind::send, 4, 10, algorithm::point_to_point, choice_reason::only_algorithm, 40,
          0});
   check({operation_kind::receive, 4, 10, algorithm::point_to_point, choice_reason::only_algorithm,
          40, 0});
+}
+
+BOOST_AUTO_TEST_CASE(between_two_thresholds_an_all_reduce_halves) {
+  const tuning limits{.all_reduce_halving_above_bytes = 100, .all_reduce_ring_above_bytes = 400};
+  const auto taken = [&](std::uint64_t count) {
+    return make_plan(request_of(operation_kind::all_reduce, 4, count), limits)->path;
+  };
+  BOOST_TEST((taken(25).algorithm == algorithm::recursive_doubling));
+  BOOST_TEST((taken(26).algorithm == algorithm::recursive_halving));
+  BOOST_TEST((taken(26).reason == choice_reason::above_threshold));
+  BOOST_TEST(taken(26).threshold_bytes == 100u);
+  BOOST_TEST((taken(100).algorithm == algorithm::recursive_halving));
+  BOOST_TEST((taken(101).algorithm == algorithm::ring));
+  BOOST_TEST(taken(101).threshold_bytes == 400u);
+}
+
+BOOST_AUTO_TEST_CASE(trees_turn_into_chains_above_a_threshold_unless_there_are_too_many_ranks) {
+  for (const operation_kind kind : {operation_kind::broadcast, operation_kind::reduce}) {
+    const std::uint64_t limit = kind == operation_kind::reduce
+                                    ? defaults.reduce_chain_above_bytes
+                                    : defaults.broadcast_chain_above_bytes;
+    check({kind, 4, limit / 4, algorithm::binomial_tree, choice_reason::below_threshold, limit,
+           limit});
+    check({kind, 4, limit / 4 + 1, algorithm::chain, choice_reason::above_threshold, limit + 4,
+           limit});
+    check({kind, 5000, limit / 4 + 1, algorithm::binomial_tree, choice_reason::many_ranks,
+           limit + 4, limit});
+    check({kind, 5000, 1ull << 33, algorithm::chain, choice_reason::above_threshold, 1ull << 35,
+           limit});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_small_all_gather_among_many_ranks_takes_few_steps) {
+  const std::uint32_t limit = defaults.all_gather_bruck_above_ranks;
+  check({operation_kind::all_gather, limit, 1, algorithm::direct, choice_reason::below_threshold,
+         4ull * limit, 32 * 1024});
+  check({operation_kind::all_gather, limit + 1, 1, algorithm::bruck, choice_reason::many_ranks,
+         4ull * limit + 4, 32 * 1024});
+}
+
+BOOST_AUTO_TEST_CASE(a_transfer_to_oneself_needs_no_lane_and_no_second_rank) {
+  for (const operation_kind kind : {operation_kind::send, operation_kind::receive}) {
+    for (const std::uint32_t ranks : {1u, 4u}) {
+      plan_request request = request_of(kind, ranks, 10);
+      request.peer = request.self;
+      const plan what = make_plan(request, defaults).value();
+      BOOST_TEST((what.path.algorithm == algorithm::point_to_point));
+      BOOST_TEST((what.path.lanes == lane_kind::none));
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_requested_algorithm_is_taken_whatever_the_bytes) {
@@ -137,22 +198,20 @@ BOOST_AUTO_TEST_CASE(an_algorithm_that_the_kind_does_not_have_is_a_bad_argument)
   BOOST_TEST((error_of(request) == errc::bad_argument), "also for one rank");
 }
 
-BOOST_AUTO_TEST_CASE(kinds_of_later_slices_are_not_available) {
-  for (const operation_kind kind :
-       {operation_kind::split, operation_kind::reduce, operation_kind::gather,
-        operation_kind::scatter, operation_kind::all_to_all, operation_kind::all_to_all_v})
-    BOOST_TEST((error_of(request_of(kind, 4, 10)) == errc::not_available));
+BOOST_AUTO_TEST_CASE(a_split_has_no_plan_of_its_own) {
+  BOOST_TEST((error_of(request_of(operation_kind::split, 4, 10)) == errc::not_available));
 }
 
 BOOST_AUTO_TEST_CASE(ranks_outside_the_communicator_are_bad_arguments) {
   plan_request request = request_of(operation_kind::send, 4, 10);
   request.peer = rank{4};
   BOOST_TEST((error_of(request) == errc::bad_argument));
-  request.peer = request.self;
-  BOOST_TEST((error_of(request) == errc::bad_argument), "a rank does not send to itself");
-  request = request_of(operation_kind::broadcast, 4, 10);
-  request.signature.root = 4;
-  BOOST_TEST((error_of(request) == errc::bad_argument));
+  for (const operation_kind kind : {operation_kind::broadcast, operation_kind::reduce,
+                                    operation_kind::gather, operation_kind::scatter}) {
+    request = request_of(kind, 4, 10);
+    request.signature.root = 4;
+    BOOST_TEST((error_of(request) == errc::bad_argument));
+  }
   request = request_of(operation_kind::barrier, 4, 0);
   request.self = rank{4};
   BOOST_TEST((error_of(request) == errc::bad_argument));
@@ -247,26 +306,27 @@ BOOST_AUTO_TEST_CASE(the_path_does_not_depend_on_the_rank) {
 }
 
 BOOST_AUTO_TEST_CASE(the_staging_that_the_configuration_asks_for_is_what_the_hungriest_plan_takes) {
+  struct row {
+    operation_kind kind;
+    algorithm which;
+  };
+  constexpr std::array rows{row{operation_kind::all_reduce, algorithm::ring},
+                            row{operation_kind::all_reduce, algorithm::recursive_doubling},
+                            row{operation_kind::all_reduce, algorithm::recursive_halving},
+                            row{operation_kind::reduce_scatter, algorithm::ring},
+                            row{operation_kind::reduce_scatter, algorithm::direct},
+                            row{operation_kind::reduce, algorithm::binomial_tree},
+                            row{operation_kind::reduce, algorithm::chain}};
   for (const std::uint64_t chunk_bytes : {64ull, 4096ull, 65536ull, 65600ull, 1ull << 20}) {
     for (std::uint32_t in_flight = 1; in_flight <= 16; ++in_flight) {
+      const tuning limits{.chunk_bytes = chunk_bytes, .pipeline_chunk_count = in_flight};
       std::uint64_t most = 0;
-      for (const operation_kind kind :
-           {operation_kind::all_reduce, operation_kind::all_gather, operation_kind::reduce_scatter,
-            operation_kind::broadcast}) {
+      for (const row& one : rows) {
         for (std::uint64_t count = 1000; count < 100'000'000; count *= 4) {
-          plan_request request = request_of(kind, 8, count);
+          plan_request request = request_of(one.kind, 8, count);
           request.signature.op = reduction::premultiplied_sum;
-          const plan what =
-              make_plan(request, {.chunk_bytes = chunk_bytes, .pipeline_chunk_count = in_flight})
-                  .value();
-          most = std::max(most, what.scratch_bytes);
-          request.requested = kind == operation_kind::reduce_scatter
-                                  ? std::optional(algorithm::direct)
-                                  : std::nullopt;
-          const plan other =
-              make_plan(request, {.chunk_bytes = chunk_bytes, .pipeline_chunk_count = in_flight})
-                  .value();
-          most = std::max(most, other.scratch_bytes);
+          request.requested = one.which;
+          most = std::max(most, make_plan(request, limits)->scratch_bytes);
         }
       }
       const std::uint64_t asked = config::staging_bytes_max(

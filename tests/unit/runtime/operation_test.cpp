@@ -56,9 +56,9 @@ BOOST_AUTO_TEST_CASE(every_kind_algorithm_and_reason_has_a_name_of_its_own) {
   std::set<std::string_view> kinds, algorithms, reasons;
   for (int i = 1; i <= 13; ++i)
     BOOST_TEST(kinds.insert(to_string(static_cast<operation_kind>(i))).second, i);
-  for (int i = 0; i <= 7; ++i)
+  for (int i = 0; i < static_cast<int>(algorithm_count); ++i)
     BOOST_TEST(algorithms.insert(to_string(static_cast<algorithm>(i))).second, i);
-  for (int i = 0; i <= 6; ++i)
+  for (int i = 0; i <= 7; ++i)
     BOOST_TEST(reasons.insert(to_string(static_cast<choice_reason>(i))).second, i);
   BOOST_TEST(kinds.count("invalid") + algorithms.count("invalid") + reasons.count("invalid") == 0u);
   BOOST_TEST(to_string(static_cast<operation_kind>(0)) == "invalid");
