@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/data_type.hpp"
+#include "runtime/group.hpp"
 #include "runtime/instant.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/result.hpp"
@@ -35,6 +36,9 @@ struct operation_options {
   /// Takes this algorithm instead of the table's choice. Must be equal on all ranks. An algorithm
   /// that the operation does not have is bad_argument.
   std::optional<troupe::algorithm> algorithm = std::nullopt;
+  /// Makes the call part of this group if it is open (runtime/group.hpp): it is launched when the
+  /// group ends. Null, or a group that is not open: launched at once.
+  troupe::group* group = nullptr;
 };
 
 /// in[count] -> out[count] on every rank. `send == receive` is in place.
@@ -79,7 +83,8 @@ struct broadcast_arguments {
 };
 
 /// buffer[count] -> the matching receive of `peer`. Sends and receives between two ranks match in
-/// the order of their calls.
+/// the order of their calls. `peer` may be the caller: its n-th send to itself matches its n-th
+/// receive from itself and is done when that was called too; the bytes are copied, no lane is used.
 struct send_arguments {
   const void* buffer = nullptr;
   std::uint64_t count = 0;  ///< elements; equal on both sides
@@ -96,39 +101,46 @@ struct receive_arguments {
   operation_options options = {};
 };
 
-/// in[count] of every rank -> out[count] at the root; `receive` may be null elsewhere.
+/// in[count] of every rank -> out[count] at the root. `receive` counts at the root alone; elsewhere
+/// it is ignored, may be null and is never written. In place at the root: send == receive.
 struct reduce_arguments {
   const void* send = nullptr;
   void* receive = nullptr;
-  std::uint64_t count = 0;
+  std::uint64_t count = 0;  ///< elements; equal on all ranks
   data_type type = data_type::float32;
   reduction op = reduction::sum;
-  double scalar = 1.0;
-  rank root{0};
+  double scalar = 1.0;  ///< this rank's factor for premultiplied_sum; converted to `type`
+  rank root{0};         ///< who gets the result; equal on all ranks
   operation_options options = {};
 };
 
-/// in[count] of every rank -> out[size * count] at the root.
+/// in[count] of every rank -> out[size * count] at the root; rank r's input is block r. `receive`
+/// counts at the root alone; elsewhere it is ignored, may be null and is never written. In place at
+/// the root: send == receive + block.
 struct gather_arguments {
   const void* send = nullptr;
   void* receive = nullptr;
-  std::uint64_t count = 0;
+  std::uint64_t count = 0;  ///< elements each rank contributes
   data_type type = data_type::float32;
   rank root{0};
   operation_options options = {};
 };
 
-/// in[size * count] at the root -> out[count] of every rank.
+/// in[size * count] at the root -> out[count] of every rank; rank r gets block r. `send` counts at
+/// the root alone; elsewhere it is ignored, may be null and is never read. In place at the root:
+/// receive == send + block.
 struct scatter_arguments {
   const void* send = nullptr;
   void* receive = nullptr;
-  std::uint64_t count = 0;
+  std::uint64_t count = 0;  ///< elements each rank receives
   data_type type = data_type::float32;
   rank root{0};
   operation_options options = {};
 };
 
-/// in[size * count] -> out[size * count]; block p goes to rank p.
+/// in[size * count] -> out[size * count]; block p of the input goes to rank p, block p of the
+/// output comes from it; the own block is copied. There is no in-place form: buffers that overlap
+/// are bad_argument, because a block may arrive before the one that lies in its place was sent.
 struct all_to_all_arguments {
   const void* send = nullptr;
   void* receive = nullptr;
@@ -137,7 +149,20 @@ struct all_to_all_arguments {
   operation_options options = {};
 };
 
-/// As all_to_all with a count and an offset (in elements) per peer.
+/// As all_to_all with a count and an offset per peer, all in elements: send_counts[p] elements from
+/// send_offsets[p] of `send` go to rank p, receive_counts[p] elements from it land at
+/// receive_offsets[p] of `receive`. Each list has an entry for every rank, read before the call
+/// returns; the offset of a count of zero does not matter. `send` may be null if all send counts
+/// are zero, `receive` if all receive counts are.
+///
+/// What one rank sends and the other expects must be equal for every pair, and so must be the type:
+/// otherwise the operation ends with mismatch, naming the pair and both counts, and nothing is
+/// written beyond a block. Every pair of ranks exchanges at least one message, so that this holds
+/// where one of the two counts is zero. The communicator has failed then on all ranks; a rank whose
+/// own part was done before gets the mismatch from its next call.
+/// Errors: bad_argument if a list has not an entry for every rank, a block does not fit in memory,
+///         blocks of `receive` overlap each other or a block of `send` (blocks of `send` may
+///         overlap each other), or the counts of a rank for itself differ.
 struct all_to_all_v_arguments {
   const void* send = nullptr;
   void* receive = nullptr;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "actors/collective/operation_plan.hpp"
-#include "actors/rank/rank_machine.hpp"
 #include "runtime/assert.hpp"
 
 namespace troupe::actors {
@@ -76,6 +75,7 @@ void collective_actor_state::start(operation_slot slot) {
   }
   e.work->set_path(planned->path);
   collectives::collective_buffers buffers;
+  if (request.blocks) buffers.blocks = *request.blocks;
   if (const auto opened = open_buffers(request, planned->scratch_bytes, buffers); !opened) {
     if (opened.error().code == errc::queue_full) {
       // Staging memory is short: wait for it with nothing held.
@@ -186,24 +186,37 @@ void collective_actor_state::apply(const collectives::collective_effect& effect)
   std::visit([this](const auto& e) { apply_one(e); }, effect);
 }
 
+void collective_actor_state::touch(rank peer) {
+  const bool known = std::find(touched_.begin(), touched_.end(), peer) != touched_.end();
+  if (!known && peer != context_->identity.self) touched_.push_back(peer);
+}
+
 void collective_actor_state::apply_one(const collectives::put& effect) {
   auto& e = entry();
   const auto peer = e.members->to_world(effect.peer);
-  if (std::find(touched_.begin(), touched_.end(), peer) == touched_.end()) touched_.push_back(peer);
+  touch(peer);
   e.open.push_back({peer, effect.step, true});
-  context_->send(context_->link_to(peer),
-                 put_request{id_of(effect.step), wire_signature(e.work->request().signature),
-                             effect.source, transfer_token(slot_, effect.step)});
+  const put_request request{id_of(effect.step),
+                            wire_signature(e.work->request(), effect.peer, true), effect.source,
+                            transfer_token(slot_, effect.step)};
+  if (peer == context_->identity.self)
+    context_->to_self.put(request);
+  else
+    context_->send(context_->link_to(peer), request);
 }
 
 void collective_actor_state::apply_one(const collectives::accept& effect) {
   auto& e = entry();
   const auto peer = e.members->to_world(effect.peer);
-  if (std::find(touched_.begin(), touched_.end(), peer) == touched_.end()) touched_.push_back(peer);
+  touch(peer);
   e.open.push_back({peer, effect.step, false});
-  context_->send(context_->link_to(peer),
-                 accept_request{id_of(effect.step), wire_signature(e.work->request().signature),
-                                effect.target, transfer_token(slot_, effect.step)});
+  const accept_request request{id_of(effect.step),
+                               wire_signature(e.work->request(), effect.peer, false), effect.target,
+                               transfer_token(slot_, effect.step)};
+  if (peer == context_->identity.self)
+    context_->to_self.accept(request);
+  else
+    context_->send(context_->link_to(peer), request);
 }
 
 void collective_actor_state::apply_one(const collectives::combine& effect) {
@@ -282,9 +295,8 @@ failure collective_actor_state::transfer_failure(const transfer_ended& message) 
   what.peer = member;
   const auto& ours = e.work->request().signature;
   if (what.code == errc::mismatch)
-    return {what, "operation " + std::to_string(e.number.value & ~point_to_point_bit) + ": rank " +
-                      std::to_string(e.self.value) + " called " + to_string(ours) + ", rank " +
-                      std::to_string(member.value) + " called " + to_string(message.theirs)};
+    return {what, describe_mismatch(e.work->request(), e.number, message.theirs,
+                                    {e.self, member, message.was_put})};
   const auto dead = context_->dead.find(message.peer);
   if (dead != context_->dead.end()) return {what, dead->second->message};
   return {what, to_string(ours) + " needs " + context_->describe(message.peer) + ": " +
@@ -297,8 +309,10 @@ void collective_actor_state::stop(std::shared_ptr<const failure> why) {
   entry().stopping = true;
   moved_.clear();
   context_->mover.cancel(*this);
-  const auto& e = entry();
+  auto& e = entry();
   cancelling_ = touched_;
+  context_->to_self.cancel(e.communicator, e.epoch, e.number);
+  std::erase_if(e.open, [&](const auto& t) { return t.peer == context_->identity.self; });
   // Buffers may go back to the trainer only when no lane reads or writes them any more.
   // Not urgent: the cancellation must not overtake a put or accept of ours in the link's mailbox.
   for (const auto peer : touched_)

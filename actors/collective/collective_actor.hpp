@@ -43,6 +43,7 @@ class collective_actor_state : public byte_job_owner {
   void apply_one(const collectives::copy& effect);
   void apply_one(const collectives::finish& effect);
 
+  void touch(rank peer);
   void on_transfer(const transfer_ended& message);
   void on_bytes_moved(std::uint32_t token) override;
   void stop(std::shared_ptr<const failure> why);

@@ -1,14 +1,20 @@
 #include "actors/collective/operation_plan.hpp"
 
+#include "actors/rank/rank_machine.hpp"
+
 namespace troupe::actors {
 
 result<collectives::plan> plan_operation(const operation_request& request, rank self,
                                          std::uint32_t size, const endpoint_context& context) {
   const auto& options = context.options.collective;
   const collectives::tuning limits{
+      .all_reduce_halving_above_bytes = options.all_reduce_halving_above_bytes,
       .all_reduce_ring_above_bytes = options.all_reduce_ring_above_bytes,
       .all_gather_ring_above_bytes = options.all_gather_ring_above_bytes,
+      .all_gather_bruck_above_ranks = options.all_gather_bruck_above_ranks,
       .reduce_scatter_ring_above_bytes = options.reduce_scatter_ring_above_bytes,
+      .broadcast_chain_above_bytes = options.broadcast_chain_above_bytes,
+      .reduce_chain_above_bytes = options.reduce_chain_above_bytes,
       .chunk_bytes = options.chunk_bytes,
       .pipeline_chunk_count = options.pipeline_chunk_count};
   auto signature = request.signature;
@@ -24,10 +30,31 @@ result<collectives::plan> plan_operation(const operation_request& request, rank 
                                 limits);
 }
 
-operation_signature wire_signature(const operation_signature& called) {
-  auto signature = called;
-  if (called.kind == operation_kind::receive) signature.kind = operation_kind::send;
+operation_signature wire_signature(const operation_request& request, rank peer, bool was_put) {
+  auto signature = request.signature;
+  if (signature.kind == operation_kind::receive) signature.kind = operation_kind::send;
+  if (signature.kind != operation_kind::all_to_all_v) return signature;
+  const collectives::peer_block& block = (*request.blocks)[to_index(peer)];
+  signature.count = (was_put ? block.send_bytes : block.receive_bytes) / size_of(signature.type);
   return signature;
+}
+
+std::string describe_mismatch(const operation_request& request, operation_number number,
+                              const operation_signature& theirs, const transfer_ends& ends) {
+  const auto name = [](rank r) { return "rank " + std::to_string(r.value); };
+  const std::string text = "operation " + std::to_string(number.value & ~point_to_point_bit) + ": ";
+  const auto ours = wire_signature(request, ends.peer, ends.was_put);
+  const bool counts_alone = ours.kind == operation_kind::all_to_all_v && theirs.kind == ours.kind &&
+                            theirs.type == ours.type;
+  if (!counts_alone)
+    return text + name(ends.self) + " called " + to_string(ours) + ", " + name(ends.peer) +
+           " called " + to_string(theirs);
+  const std::string sent = std::to_string(ends.was_put ? ours.count : theirs.count);
+  const std::string expected = std::to_string(ends.was_put ? theirs.count : ours.count);
+  const rank from = ends.was_put ? ends.self : ends.peer;
+  const rank to = ends.was_put ? ends.peer : ends.self;
+  return text + "all_to_all_v: " + name(from) + " sends " + sent + " elements of " +
+         std::string(to_string(ours.type)) + " to " + name(to) + ", which expects " + expected;
 }
 
 }  // namespace troupe::actors

@@ -23,6 +23,41 @@ failure forked_failure() {
           "the child instead, or fork before"};
 }
 
+template <class Arguments>
+const operation_options& options_of(const Arguments& arguments) {
+  return arguments.options;
+}
+const operation_options& options_of(const operation_options& options) {
+  return options;
+}
+
+/// An operation of a group that has not ended.
+class deferred_operation final : public grouped_operation {
+ public:
+  deferred_operation(std::shared_ptr<work_state> work, rank_actor member,
+                     std::shared_ptr<const std::atomic<bool>> alive)
+      : work_(std::move(work)),
+        handle_(work_),
+        member_(std::move(member)),
+        alive_(std::move(alive)) {}
+
+  void launch() override {
+    if (!alive_->load())
+      return drop({errc::aborted, "the communicator was destroyed before its group ended"});
+    work_->set_launched(true);
+    post(nullptr, member_, operation_requested{work_});
+  }
+  void drop(const failure& why) override { work_->finish(why); }
+  const work_handle& handle() const override { return handle_; }
+
+ private:
+  std::shared_ptr<work_state> work_;
+  work_handle handle_;
+  rank_actor member_;
+  // Shared with the communicator's handle, which clears it when it goes.
+  std::shared_ptr<const std::atomic<bool>> alive_;
+};
+
 }  // namespace
 
 communicator_handle::communicator_handle(std::shared_ptr<endpoint_door> door,
@@ -32,6 +67,7 @@ communicator_handle::communicator_handle(std::shared_ptr<endpoint_door> door,
       outstanding_(std::make_shared<std::atomic<std::uint32_t>>(0)) {}
 
 communicator_handle::~communicator_handle() {
+  alive_->store(false);
   // In a child of fork the worker does not exist; the handle only lets go.
   if (door_->forked()) return;
   if (outstanding_->load() != 0) abort();
@@ -42,7 +78,8 @@ check_context communicator_handle::context() const {
   return {seat_.self, seat_.members->size(), door_->options().collective.timeout};
 }
 
-outcome<work_handle> communicator_handle::start(outcome<operation_request> request) {
+outcome<std::shared_ptr<work_state>> communicator_handle::make_work(
+    outcome<operation_request> request) {
   if (!request) return fail(request.error());
   const auto limit = door_->options().collective.outstanding_operation_count;
   if (outstanding_->fetch_add(1) >= limit) {
@@ -52,13 +89,23 @@ outcome<work_handle> communicator_handle::start(outcome<operation_request> reque
                     " operations are outstanding, the limit of "
                     "collective.outstanding_operation_count; wait for one of them");
   }
-  auto work =
-      std::make_shared<work_state>(*request, seat_.members->size(), outstanding_,
-                                   [door = std::weak_ptr<endpoint_door>(door_)](
-                                       const std::function<bool()>& done, duration longest) {
-                                     if (const auto open = door.lock())
-                                       open->drive_until(done, longest);
-                                   });
+  return std::make_shared<work_state>(*request, seat_.members->size(), outstanding_,
+                                      [door = std::weak_ptr<endpoint_door>(door_)](
+                                          const std::function<bool()>& done, duration longest) {
+                                        if (const auto open = door.lock())
+                                          open->drive_until(done, longest);
+                                      });
+}
+
+outcome<void> communicator_handle::check_usable() const {
+  if (door_->forked()) return fail(forked_failure());
+  if (aborted_.load())
+    return fail(failure{error{errc::aborted, 0, seat_.self}, "the communicator was aborted"});
+  if (finalized_.load()) return fail(errc::finalized, "the communicator was finalized");
+  return {};
+}
+
+outcome<work_handle> communicator_handle::launch(std::shared_ptr<work_state> work) {
   post(nullptr, seat_.member, operation_requested{work});
   door_->start_now();
   return work_handle(std::move(work));
@@ -66,11 +113,18 @@ outcome<work_handle> communicator_handle::start(outcome<operation_request> reque
 
 template <class Arguments>
 outcome<work_handle> communicator_handle::call(const Arguments& arguments) {
-  if (door_->forked()) return fail(forked_failure());
-  if (aborted_.load())
-    return fail(failure{error{errc::aborted, 0, seat_.self}, "the communicator was aborted"});
-  if (finalized_.load()) return fail(errc::finalized, "the communicator was finalized");
-  return start(check(arguments, context()));
+  group* const in = options_of(arguments).group;
+  const bool grouped = in != nullptr && in->is_open();
+  const auto usable = check_usable();
+  auto work = make_work(usable ? check(arguments, context()) : fail(usable.error()));
+  if (!work) {
+    if (grouped) in->note(work.error());
+    return fail(work.error());
+  }
+  if (!grouped) return launch(std::move(*work));
+  (*work)->set_launched(false);
+  in->add(std::make_unique<deferred_operation>(*work, seat_.member, alive_));
+  return work_handle(std::move(*work));
 }
 
 outcome<work_handle> communicator_handle::all_reduce(const all_reduce_arguments& arguments) {
@@ -96,32 +150,32 @@ outcome<work_handle> communicator_handle::barrier(const operation_options& optio
   return call(options);
 }
 
-outcome<work_handle> communicator_handle::missing(operation_kind kind) const {
-  return fail(errc::not_available,
-              std::string(to_string(kind)) +
-                  " is not in this version; it has all_reduce, all_gather, reduce_scatter, "
-                  "broadcast, send, receive, barrier and split");
+outcome<work_handle> communicator_handle::reduce(const reduce_arguments& arguments) {
+  return call(arguments);
 }
-
-outcome<work_handle> communicator_handle::reduce(const reduce_arguments&) {
-  return missing(operation_kind::reduce);
+outcome<work_handle> communicator_handle::gather(const gather_arguments& arguments) {
+  return call(arguments);
 }
-outcome<work_handle> communicator_handle::gather(const gather_arguments&) {
-  return missing(operation_kind::gather);
+outcome<work_handle> communicator_handle::scatter(const scatter_arguments& arguments) {
+  return call(arguments);
 }
-outcome<work_handle> communicator_handle::scatter(const scatter_arguments&) {
-  return missing(operation_kind::scatter);
+outcome<work_handle> communicator_handle::all_to_all(const all_to_all_arguments& arguments) {
+  return call(arguments);
 }
-outcome<work_handle> communicator_handle::all_to_all(const all_to_all_arguments&) {
-  return missing(operation_kind::all_to_all);
-}
-outcome<work_handle> communicator_handle::all_to_all_v(const all_to_all_v_arguments&) {
-  return missing(operation_kind::all_to_all_v);
+outcome<work_handle> communicator_handle::all_to_all_v(const all_to_all_v_arguments& arguments) {
+  return call(arguments);
 }
 
 outcome<std::unique_ptr<communicator>> communicator_handle::split(
     const split_arguments& arguments) {
-  if (door_->forked()) return fail(forked_failure());
+  if (const auto usable = check_usable(); !usable) return fail(usable.error());
+  if (arguments.options.group != nullptr && arguments.options.group->is_open()) {
+    const failure why(errc::bad_argument,
+                      "split: it waits for all members and cannot be part of a group; call it "
+                      "before or after");
+    arguments.options.group->note(why);
+    return fail(why);
+  }
   std::array<std::uint32_t, split_words> mine{};
   mine[word_has_colour] = arguments.colour.has_value();
   mine[word_colour] = static_cast<std::uint32_t>(arguments.colour.value_or(0));
@@ -136,8 +190,9 @@ outcome<std::unique_ptr<communicator>> communicator_handle::split(
                        context());
   if (!request) return fail(request.error());
   request->signature.kind = operation_kind::split;
-  auto work = start(std::move(request));
-  if (!work) return fail(work.error());
+  auto made = make_work(std::move(request));
+  if (!made) return fail(made.error());
+  auto work = launch(std::move(*made));
   door_->drive_until([&] { return (*work)->test(); }, door_->options().collective.timeout);
   auto done = (*work)->wait();
   if (!done) {

@@ -8,6 +8,7 @@
 #include "actors/communicator/operation_check.hpp"
 #include "actors/work/work_state.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/group.hpp"
 
 namespace troupe::actors {
 
@@ -45,8 +46,9 @@ class communicator_handle final : public communicator {
  private:
   template <class Arguments>
   outcome<work_handle> call(const Arguments& arguments);
-  outcome<work_handle> start(outcome<operation_request> request);
-  outcome<work_handle> missing(operation_kind kind) const;
+  outcome<std::shared_ptr<work_state>> make_work(outcome<operation_request> request);
+  outcome<work_handle> launch(std::shared_ptr<work_state> work);
+  outcome<void> check_usable() const;
   check_context context() const;
   void wait_until_quiet(duration limit);
   outcome<std::unique_ptr<communicator>> make_part(const split_arguments& arguments,
@@ -55,6 +57,8 @@ class communicator_handle final : public communicator {
   std::shared_ptr<endpoint_door> door_;
   communicator_seat seat_;
   std::shared_ptr<std::atomic<std::uint32_t>> outstanding_;
+  // Shared with operations of groups, which may outlive this handle.
+  std::shared_ptr<std::atomic<bool>> alive_ = std::make_shared<std::atomic<bool>>(true);
   std::atomic<bool> aborted_{false};
   std::atomic<bool> finalized_{false};
 };

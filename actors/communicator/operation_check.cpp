@@ -2,6 +2,9 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+
+#include "actors/communicator/exchange_check.hpp"
 
 namespace troupe::actors {
 
@@ -66,27 +69,38 @@ outcome<duration> checked_timeout(const char* call, const operation_options& opt
 }
 
 bool overlap(const operation_request& r) {
+  if (r.send == nullptr || r.receive == nullptr) return false;
   const auto send = reinterpret_cast<std::uintptr_t>(r.send);
   const auto receive = reinterpret_cast<std::uintptr_t>(r.receive);
   if (r.send_bytes == 0 || r.receive_bytes == 0) return false;
   return send < receive + r.receive_bytes && receive < send + r.send_bytes;
 }
 
-outcome<operation_request> finish(const char* call, operation_request r,
-                                  const operation_options& options, const check_context& c,
-                                  const void* in_place_send) {
+/// The checks of all calls, overlap excepted.
+outcome<operation_request> finish_apart(const char* call, operation_request r,
+                                        const operation_options& options, const check_context& c) {
   if (auto ok = check_pointer(call, "send", r.send, r.send_bytes); !ok) return fail(ok.error());
   if (auto ok = check_pointer(call, "receive", r.receive, r.receive_bytes); !ok)
     return fail(ok.error());
-  r.in_place = r.send_bytes != 0 && r.send == in_place_send;
-  if (!r.in_place && overlap(r))
-    return bad(std::string(call) + ": send and receive overlap without being the in-place form " +
-               "that runtime/communicator.hpp describes");
   auto timeout = checked_timeout(call, options, c);
   if (!timeout) return fail(timeout.error());
   r.timeout = *timeout;
   r.algorithm = options.algorithm;
   return r;
+}
+
+outcome<operation_request> finish(const char* call, operation_request r,
+                                  const operation_options& options, const check_context& c,
+                                  const void* in_place_send) {
+  r.in_place = r.send_bytes != 0 && r.send != nullptr && r.send == in_place_send;
+  if (!r.in_place && overlap(r)) {
+    if (r.signature.kind == operation_kind::all_to_all)
+      return bad(
+          "all_to_all: send and receive overlap; there is no in-place form, pass two buffers");
+    return bad(std::string(call) + ": send and receive overlap without being the in-place form " +
+               "that runtime/communicator.hpp describes");
+  }
+  return finish_apart(call, std::move(r), options, c);
 }
 
 const std::byte* at(const void* base, std::uint64_t offset) {
@@ -170,6 +184,79 @@ outcome<operation_request> check(const receive_arguments& a, const check_context
                  .receive_bytes = *bytes,
                  .peer = a.peer},
                 a.options, c, nullptr);
+}
+
+outcome<operation_request> check(const reduce_arguments& a, const check_context& c) {
+  const auto bytes = checked_bytes({operation_kind::reduce, a.type, a.count});
+  if (!bytes) return fail(bytes.error());
+  if (auto ok = check_rank("reduce", "root", a.root, c); !ok) return fail(ok.error());
+  if (auto ok = check_reduction("reduce", a.op); !ok) return fail(ok.error());
+  const bool at_root = a.root == c.self;
+  return finish("reduce",
+                {.signature = {operation_kind::reduce, a.type, a.op, a.root.value, a.count},
+                 .send = a.send,
+                 .receive = at_root ? a.receive : nullptr,
+                 .send_bytes = *bytes,
+                 .receive_bytes = at_root ? *bytes : 0,
+                 .scalar = a.scalar},
+                a.options, c, at_root ? a.receive : nullptr);
+}
+
+outcome<operation_request> check(const gather_arguments& a, const check_context& c) {
+  const auto bytes = checked_bytes({operation_kind::gather, a.type, a.count, c.size});
+  if (!bytes) return fail(bytes.error());
+  if (auto ok = check_rank("gather", "root", a.root, c); !ok) return fail(ok.error());
+  const bool at_root = a.root == c.self;
+  return finish(
+      "gather",
+      {.signature = {operation_kind::gather, a.type, reduction::sum, a.root.value, a.count},
+       .send = a.send,
+       .receive = at_root ? a.receive : nullptr,
+       .send_bytes = *bytes,
+       .receive_bytes = at_root ? *bytes * c.size : 0},
+      a.options, c, at_root ? at(a.receive, *bytes * to_index(c.self)) : nullptr);
+}
+
+outcome<operation_request> check(const scatter_arguments& a, const check_context& c) {
+  const auto bytes = checked_bytes({operation_kind::scatter, a.type, a.count, c.size});
+  if (!bytes) return fail(bytes.error());
+  if (auto ok = check_rank("scatter", "root", a.root, c); !ok) return fail(ok.error());
+  const bool at_root = a.root == c.self;
+  const bool in_place = at_root && a.receive == at(a.send, *bytes * to_index(c.self));
+  return finish(
+      "scatter",
+      {.signature = {operation_kind::scatter, a.type, reduction::sum, a.root.value, a.count},
+       .send = at_root ? a.send : nullptr,
+       .receive = a.receive,
+       .send_bytes = at_root ? *bytes * c.size : 0,
+       .receive_bytes = *bytes},
+      a.options, c, in_place ? a.send : nullptr);
+}
+
+outcome<operation_request> check(const all_to_all_arguments& a, const check_context& c) {
+  const auto bytes = checked_bytes({operation_kind::all_to_all, a.type, a.count, c.size});
+  if (!bytes) return fail(bytes.error());
+  return finish("all_to_all",
+                {.signature = {operation_kind::all_to_all, a.type, reduction::sum, 0, a.count},
+                 .send = a.send,
+                 .receive = a.receive,
+                 .send_bytes = *bytes * c.size,
+                 .receive_bytes = *bytes * c.size},
+                a.options, c, nullptr);
+}
+
+outcome<operation_request> check(const all_to_all_v_arguments& a, const check_context& c) {
+  auto exchange = check_blocks(a, c.self, c.size);
+  if (!exchange) return fail(exchange.error());
+  // The counts differ from rank to rank, so they are no part of what must be equal; each pair
+  // compares its own (operation_plan.hpp).
+  operation_request r{.signature = {operation_kind::all_to_all_v, a.type, reduction::sum, 0, 0},
+                      .send = a.send,
+                      .receive = a.receive,
+                      .send_bytes = exchange->send_bytes,
+                      .receive_bytes = exchange->receive_bytes};
+  r.blocks = std::move(exchange->blocks);
+  return finish_apart("all_to_all_v", std::move(r), a.options, c);
 }
 
 outcome<operation_request> check(const operation_options& options, const check_context& c) {

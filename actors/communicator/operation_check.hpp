@@ -23,6 +23,11 @@ outcome<operation_request> check(const reduce_scatter_arguments& a, const check_
 outcome<operation_request> check(const broadcast_arguments& a, const check_context& c);
 outcome<operation_request> check(const send_arguments& a, const check_context& c);
 outcome<operation_request> check(const receive_arguments& a, const check_context& c);
+outcome<operation_request> check(const reduce_arguments& a, const check_context& c);
+outcome<operation_request> check(const gather_arguments& a, const check_context& c);
+outcome<operation_request> check(const scatter_arguments& a, const check_context& c);
+outcome<operation_request> check(const all_to_all_arguments& a, const check_context& c);
+outcome<operation_request> check(const all_to_all_v_arguments& a, const check_context& c);
 /// A barrier has options alone.
 outcome<operation_request> check(const operation_options& options, const check_context& c);
 

@@ -25,6 +25,7 @@ endpoint_context::endpoint_context(const config::options& all, const endpoint_id
       router(wire),
       mover(all.worker.byte_slice, [&where] { return where.now(); }),
       scratch(memory, all.worker.scratch_bytes),
+      to_self(*this),
       operations(operation_capacity),
       counters(counts) {}
 

@@ -17,6 +17,7 @@
 #include "actors/endpoint/lane_router.hpp"
 #include "actors/endpoint/operation_table.hpp"
 #include "actors/endpoint/scratch_pool.hpp"
+#include "actors/endpoint/self_transfers.hpp"
 #include "actors/endpoint/stranger_log.hpp"
 #include "actors/qp_group/qp_group_messages.hpp"
 #include "actors/worker/timer_queue.hpp"
@@ -55,6 +56,7 @@ struct endpoint_context {
   lane_router router;
   byte_mover mover;
   scratch_pool scratch;
+  self_transfers to_self;
   operation_table operations;
   operation_counters& counters;
   stranger_log strangers;

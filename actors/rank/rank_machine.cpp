@@ -45,6 +45,15 @@ void fail_communicator(rank_state& state, const failure& why, rank_effects& out)
   state.early.clear();
 }
 
+/// Whether two ranks called the same operation. What travels of an all_to_all_v has the count of
+/// one pair; whether its two ends agree is between them.
+bool same_call(const operation_signature& one, const operation_signature& other) {
+  operation_signature a = one, b = other;
+  if (a.kind == operation_kind::all_to_all_v) a.count = 0;
+  if (b.kind == operation_kind::all_to_all_v) b.count = 0;
+  return a == b;
+}
+
 void remember(rank_state& state, const rank_state::running_operation& operation) {
   if (is_point_to_point(operation.signature.kind)) return;
   state.history.push_back(operation);
@@ -58,7 +67,7 @@ void check_early(rank_state& state, const rank_state::running_operation& operati
   if (found == state.early.end()) return;
   const auto transfer = *found;
   std::erase_if(state.early, [&](const auto& e) { return e.operation == operation.number; });
-  if (transfer.theirs != operation.signature)
+  if (!same_call(transfer.theirs, operation.signature))
     fail_communicator(state,
                       mismatch_failure(state, operation.number, operation.signature, transfer.peer,
                                        transfer.theirs),
@@ -100,7 +109,7 @@ void on(rank_state& state, const unmatched_heard& event, rank_effects& out) {
                                    [&](const auto& o) { return o.number == event.operation; });
   if (called != state.history.end()) {
     // A peer may be late or early with an operation of ours; only another signature is an error.
-    if (called->signature != event.theirs)
+    if (!same_call(called->signature, event.theirs))
       fail_communicator(
           state,
           mismatch_failure(state, event.operation, called->signature, event.peer, event.theirs),

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <vector>
 
+#include "collectives/peer_block.hpp"
 #include "runtime/instant.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/strong_types.hpp"
@@ -21,6 +24,9 @@ struct operation_request {
   duration timeout{};
   std::optional<troupe::algorithm> algorithm = std::nullopt;
   bool in_place = false;
+  /// all_to_all_v: what goes to and comes from each rank. Shared with whoever runs the operation;
+  /// the request, which its work keeps, lets go last.
+  std::shared_ptr<const std::vector<collectives::peer_block>> blocks = nullptr;
 };
 
 }  // namespace troupe::actors

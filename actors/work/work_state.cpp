@@ -35,6 +35,10 @@ bool work_state::wait_done(duration limit) {
 }
 
 outcome<void> work_state::wait(duration limit) {
+  if (!launched_.load() && !test())
+    return fail(errc::bad_argument, to_string(request_.signature) +
+                                        " belongs to a group that has not ended; call group::end "
+                                        "before waiting for it");
   if (!wait_done(limit))
     return fail(errc::timed_out, to_string(request_.signature) + " is not done after " +
                                      std::to_string(limit.count() / 1'000'000) +

@@ -35,6 +35,8 @@ class work_state final : public work {
   // The worker's side.
 
   const operation_request& request() const { return request_; }
+  /// A work of a group is not launched yet, and cannot be waited for.
+  void set_launched(bool launched) { launched_.store(launched); }
   void set_number(operation_number number) { number_.store(number.value); }
   void set_path(const operation_path& path);
 
@@ -55,6 +57,7 @@ class work_state final : public work {
   std::atomic<bool> path_known_{false};
   operation_path path_;
   std::atomic<bool> claimed_{false};
+  std::atomic<bool> launched_{true};
   failure failure_;
   futex_flag done_;
 };

@@ -209,10 +209,6 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named_before_anything_starts) {
                                 .count = 8,
                                 .type = static_cast<data_type>(99)}))
                  .find("99") != std::string::npos);
-  const auto missing = c.reduce({.send = data.data(), .receive = data.data(), .count = 1});
-  BOOST_REQUIRE(!missing.has_value());
-  BOOST_TEST((missing.error().code() == errc::not_available));
-  BOOST_TEST(missing.error().message.find("reduce") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(zero_elements_with_null_pointers_complete) {

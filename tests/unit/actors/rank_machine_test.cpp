@@ -134,5 +134,23 @@ BOOST_AUTO_TEST_CASE(memory_of_the_past_is_bounded) {
   BOOST_TEST(s.running.empty());
 }
 
+BOOST_AUTO_TEST_CASE(the_count_of_a_pair_is_no_difference_between_calls_of_all_to_all_v) {
+  constexpr operation_signature called{operation_kind::all_to_all_v, data_type::float32,
+                                       reduction::sum, 0, 0};
+  auto pair = called;
+  pair.count = 17;
+  for (const bool early : {false, true}) {
+    auto s = member();
+    if (early) run(s, unmatched_heard{rank{2}, operation_number{1}, pair});
+    run(s, operation_called{0, called, no_rank});
+    if (!early) run(s, unmatched_heard{rank{2}, operation_number{1}, pair});
+    BOOST_TEST((s.sticky.code() == errc::ok));
+    auto other_type = pair;
+    other_type.type = data_type::int8;
+    run(s, unmatched_heard{rank{2}, operation_number{1}, other_type});
+    BOOST_TEST((s.sticky.code() == errc::mismatch));
+  }
+}
+
 }  // namespace
 }  // namespace troupe::actors
