@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "runtime/data_type.hpp"
+#include "runtime/stream_copy.hpp"
 
 namespace troupe::collectives {
 
@@ -23,13 +24,15 @@ struct combine_rule {
 /// partial overlap is not allowed. Any alignment. float16, bfloat16 and float8 are combined in
 /// float32 and rounded to nearest even; integers wrap; a NaN in the outcome is the type's canonical
 /// NaN. All rules: docs/algorithms.md.
+/// The choice changes the speed and no bit of the outcome; a target that is an operand, whose lines
+/// are read anyway, is never streamed.
 /// Cost: one pass. Thread: any, in the default floating-point environment.
 void combine_bytes(const combine_rule& rule, std::byte* target, const std::byte* left,
-                   const std::byte* right, std::uint64_t count);
+                   const std::byte* right, std::uint64_t count, const loop_choice& choice = {});
 
 /// target[i] = source[i], multiplied by the scalar if `scale_left`, divided if `divide`. `target`
 /// may equal `source`; partial overlap is not allowed. Without either the bits stay as they are.
 void copy_bytes(const combine_rule& rule, std::byte* target, const std::byte* source,
-                std::uint64_t count);
+                std::uint64_t count, const loop_choice& choice = {});
 
 }  // namespace troupe::collectives

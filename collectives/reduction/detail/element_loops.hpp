@@ -20,8 +20,7 @@ struct loop_arguments {
 
 using element_loop = void (*)(const loop_arguments&);
 
-/// The loops of one element type: all that the arithmetic of that type is called through. A build
-/// for another instruction set is another set of these.
+/// The loops of one element type: all that the arithmetic of that type is called through.
 struct element_loops {
   element_loop sum = nullptr;
   element_loop product = nullptr;
@@ -33,9 +32,23 @@ struct element_loops {
   element_loop divided_copy = nullptr;
 };
 
-/// Loops for the instruction set that the build was configured for.
-const element_loops& integer_loops(data_type type);
-const element_loops& float_loops(data_type type);        ///< float32, float64
-const element_loops& small_float_loops(data_type type);  ///< float16, bfloat16, float8
+/// Compiled from one source, once for each instruction set. Null for a type of another function.
+namespace baseline {
+const element_loops* integer_loops(data_type type);
+const element_loops* float_loops(data_type type);        ///< float32, float64
+const element_loops* small_float_loops(data_type type);  ///< float16, bfloat16, float8
+}  // namespace baseline
+
+namespace avx2 {
+const element_loops* integer_loops(data_type type);
+const element_loops* float_loops(data_type type);
+const element_loops* small_float_loops(data_type type);
+}  // namespace avx2
+
+namespace avx512 {
+const element_loops* integer_loops(data_type type);
+const element_loops* float_loops(data_type type);
+const element_loops* small_float_loops(data_type type);
+}  // namespace avx512
 
 }  // namespace troupe::collectives::detail

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+
+#include "collectives/reduction/detail/loop_bodies.hpp"
 
 /// What of arithmetic needs care so that its outcome depends on the operands alone, not on their
 /// order or on which NaN they are. Internal linkage for the reason given in loop_bodies.hpp.
@@ -22,12 +23,12 @@ struct float_arithmetic {
   /// NaN if either is NaN; -0 is below +0. Equal operands differ in their sign at most, and only if
   /// they are zeros: OR of the bits is then the lower one, AND the higher one.
   static Float minimum(Float l, Float r) {
-    const Float equal = std::bit_cast<Float>(std::bit_cast<bits>(l) | std::bit_cast<bits>(r));
+    const Float equal = bits_as<Float>(bits_as<bits>(l) | bits_as<bits>(r));
     const Float ordered = l < r ? l : (r < l ? r : equal);
     return either_nan(l, r) ? canonical_nan : ordered;
   }
   static Float maximum(Float l, Float r) {
-    const Float equal = std::bit_cast<Float>(std::bit_cast<bits>(l) & std::bit_cast<bits>(r));
+    const Float equal = bits_as<Float>(bits_as<bits>(l) & bits_as<bits>(r));
     const Float ordered = l < r ? r : (r < l ? l : equal);
     return either_nan(l, r) ? canonical_nan : ordered;
   }

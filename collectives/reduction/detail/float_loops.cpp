@@ -1,6 +1,5 @@
 #include "collectives/reduction/detail/float_arithmetic.hpp"
 #include "collectives/reduction/detail/loop_bodies.hpp"
-#include "runtime/assert.hpp"
 
 namespace troupe::collectives::detail {
 
@@ -12,13 +11,10 @@ struct float_element {
   using storage = Float;
   using work = Float;
   using plain = float_arithmetic<Float>;
+  static constexpr bool in_rounds = false;
 
-  static void read(work* values, const std::byte* from, std::size_t bytes) {
-    copy_round<round_elements<work> * sizeof(storage)>(values, from, bytes);
-  }
-  static void write(std::byte* to, const work* values, std::size_t bytes) {
-    copy_round<round_elements<work> * sizeof(storage)>(to, values, bytes);
-  }
+  static work load(storage value) { return value; }
+  static storage store(work value) { return value; }
   static work rounded(work value) { return value; }
 
   static work sum(work l, work r) { return plain::canonical(l + r); }
@@ -32,13 +28,12 @@ struct float_element {
 
 }  // namespace
 
-const element_loops& float_loops(data_type type) {
+const element_loops* TROUPE_INSTRUCTION_SET::float_loops(data_type type) {
   switch (type) {
-    case data_type::float32: return loops_of<float_element<float>>;
-    case data_type::float64: return loops_of<float_element<double>>;
-    default: TROUPE_ASSERT(!"float32 or float64");
+    case data_type::float32: return &loops_of<float_element<float>>;
+    case data_type::float64: return &loops_of<float_element<double>>;
+    default: return nullptr;
   }
-  return loops_of<float_element<float>>;
 }
 
 }  // namespace troupe::collectives::detail

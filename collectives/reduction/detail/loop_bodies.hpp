@@ -2,147 +2,210 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "collectives/reduction/detail/element_loops.hpp"
 
-/// The loops, for any element type. Internal linkage, as they are compiled once for each
-/// instruction set and the linker must not mix the copies.
+/// The loops, for any element type. They are compiled once for each instruction set, and the linker
+/// must not mix the copies: all of it has internal linkage, and nothing of the standard library is
+/// called that could be emitted here. lint.variant_symbols looks.
 ///
 /// An `Element` names the bytes of one value (`storage`) and what it is computed in (`work`). It
-/// reads and writes a round of values, rounds one to what `storage` can hold (`rounded`), and has
-/// sum, product, minimum, maximum, divided, factor_from and divisor_from for single values.
+/// loads and stores single values, rounds one to what `storage` can hold (`rounded`), and has sum,
+/// product, minimum, maximum, divided, factor_from and divisor_from. An element whose conversions
+/// are too much for one loop has `in_rounds`: it loads and stores runs of values, through arrays.
 namespace troupe::collectives::detail {
 namespace {
 
-/// Elements per round: 256 bytes of values. They pass through local arrays, which nothing else can
-/// point into: so the compiler vectorises whether or not target and operands are the same, at any
-/// alignment. The last round computes all of its elements too, on zeros or leftovers, and keeps
-/// those that count.
-template <class Work>
-inline constexpr std::size_t round_elements = 256 / sizeof(Work);
-
-/// `memcpy` that is inlined for a full round.
-template <std::size_t FullBytes>
-void copy_round(void* target, const void* source, std::size_t bytes) {
-  if (bytes == FullBytes)
-    std::memcpy(target, source, FullBytes);
-  else
-    std::memcpy(target, source, bytes);
+/// Bits of one type as another; std::bit_cast is a function that could be emitted.
+template <class To, class From>
+constexpr To bits_as(From value) {
+  return __builtin_bit_cast(To, value);
 }
 
-template <class Element>
-constexpr std::size_t round_bytes = round_elements<typename Element::work> *
-                                    sizeof(typename Element::storage);
-
-template <class Element>
-std::size_t next_round_bytes(std::uint64_t rest) {
-  return rest < round_bytes<Element> ? static_cast<std::size_t>(rest) : round_bytes<Element>;
+/// At any address.
+template <class Storage>
+Storage read_at(const std::byte* from) {
+  Storage value;
+  __builtin_memcpy(&value, from, sizeof value);
+  return value;
 }
 
-/// `body(left, right)` leaves the outcome of a round in `left`.
+template <class Storage>
+void write_at(std::byte* to, Storage value) {
+  __builtin_memcpy(to, &value, sizeof value);
+}
+
+/// target[i] = body(left[i], right[i]). Operand and target are the same memory or do not touch, so
+/// no element depends on another: untold, GCC would compare addresses first and give up where they
+/// match.
+template <class Element, class Body>
+void over_two_directly(const loop_arguments& in, const Body& body) {
+  using storage = typename Element::storage;
+  std::byte* const target = in.target;
+  const std::byte* const left = in.left;
+  const std::byte* const right = in.right;
+  const std::uint64_t total = in.count * sizeof(storage);
+#ifndef __clang__
+#pragma GCC ivdep
+#endif
+  for (std::uint64_t at = 0; at < total; at += sizeof(storage)) {
+    const auto l = Element::load(read_at<storage>(left + at));
+    const auto r = Element::load(read_at<storage>(right + at));
+    write_at<storage>(target + at, Element::store(body(l, r)));
+  }
+}
+
+/// target[i] = body(left[i])
+template <class Element, class Body>
+void over_one_directly(const loop_arguments& in, const Body& body) {
+  using storage = typename Element::storage;
+  std::byte* const target = in.target;
+  const std::byte* const left = in.left;
+  const std::uint64_t total = in.count * sizeof(storage);
+#ifndef __clang__
+#pragma GCC ivdep
+#endif
+  for (std::uint64_t at = 0; at < total; at += sizeof(storage)) {
+    const auto value = Element::load(read_at<storage>(left + at));
+    write_at<storage>(target + at, Element::store(body(value)));
+  }
+}
+
+/// Values of a round: two arrays of 1 KiB stay in the first-level cache.
+constexpr std::size_t round_elements = 256;
+/// Arrays are read and written in whole vectors: what is behind the last value counts as there.
+constexpr std::size_t vector_elements = 16;
+
+constexpr std::size_t whole_vectors(std::size_t count) {
+  return (count + vector_elements - 1) / vector_elements * vector_elements;
+}
+
+inline std::size_t next_round(std::uint64_t rest) {
+  return rest < round_elements ? static_cast<std::size_t>(rest) : round_elements;
+}
+
+/// The same through arrays; `body(left, right, count)` leaves its outcome in `left`.
+template <class Element, class Body>
+void over_two_in_rounds(const loop_arguments& in, const Body& body) {
+  alignas(64) float left[round_elements];
+  alignas(64) float right[round_elements];
+  for (std::uint64_t done = 0; done < in.count;) {
+    const std::size_t count = next_round(in.count - done);
+    const std::uint64_t at = done * sizeof(typename Element::storage);
+    Element::load_round(left, in.left + at, count);
+    Element::load_round(right, in.right + at, count);
+    body(left, right, whole_vectors(count));
+    Element::store_round(in.target + at, left, count);
+    done += count;
+  }
+}
+
+template <class Element, class Body>
+void over_one_in_rounds(const loop_arguments& in, const Body& body) {
+  alignas(64) float values[round_elements];
+  for (std::uint64_t done = 0; done < in.count;) {
+    const std::size_t count = next_round(in.count - done);
+    const std::uint64_t at = done * sizeof(typename Element::storage);
+    Element::load_round(values, in.left + at, count);
+    for (std::size_t i = 0; i < whole_vectors(count); ++i)
+      values[i] = body(values[i]);
+    Element::store_round(in.target + at, values, count);
+    done += count;
+  }
+}
+
 template <class Element, class Body>
 void over_two(const loop_arguments& in, const Body& body) {
-  using work = typename Element::work;
-  work left[round_elements<work>]{};
-  work right[round_elements<work>]{};
-  const std::uint64_t total = in.count * sizeof(typename Element::storage);
-  for (std::uint64_t offset = 0; offset < total;) {
-    const std::size_t bytes = next_round_bytes<Element>(total - offset);
-    Element::read(left, in.left + offset, bytes);
-    Element::read(right, in.right + offset, bytes);
-    body(left, right);
-    Element::write(in.target + offset, left, bytes);
-    offset += bytes;
-  }
+  if constexpr (Element::in_rounds)
+    over_two_in_rounds<Element>(in, [&](float* left, const float* right, std::size_t count) {
+      for (std::size_t i = 0; i < count; ++i)
+        left[i] = body(left[i], right[i]);
+    });
+  else
+    over_two_directly<Element>(in, body);
 }
 
-/// `body(values)` leaves the outcome of a round in `values`.
 template <class Element, class Body>
 void over_one(const loop_arguments& in, const Body& body) {
-  using work = typename Element::work;
-  work values[round_elements<work>]{};
-  const std::uint64_t total = in.count * sizeof(typename Element::storage);
-  for (std::uint64_t offset = 0; offset < total;) {
-    const std::size_t bytes = next_round_bytes<Element>(total - offset);
-    Element::read(values, in.left + offset, bytes);
-    body(values);
-    Element::write(in.target + offset, values, bytes);
-    offset += bytes;
-  }
+  if constexpr (Element::in_rounds)
+    over_one_in_rounds<Element>(in, body);
+  else
+    over_one_directly<Element>(in, body);
 }
 
 template <class Element>
 void sum_loop(const loop_arguments& in) {
-  over_two<Element>(in, [](auto* l, const auto* r) {
-    for (std::size_t i = 0; i < round_elements<typename Element::work>; ++i)
-      l[i] = Element::sum(l[i], r[i]);
-  });
+  over_two<Element>(in, [](auto l, auto r) { return Element::sum(l, r); });
 }
 
 template <class Element>
 void product_loop(const loop_arguments& in) {
-  over_two<Element>(in, [](auto* l, const auto* r) {
-    for (std::size_t i = 0; i < round_elements<typename Element::work>; ++i)
-      l[i] = Element::product(l[i], r[i]);
-  });
+  over_two<Element>(in, [](auto l, auto r) { return Element::product(l, r); });
 }
 
 template <class Element>
 void minimum_loop(const loop_arguments& in) {
-  over_two<Element>(in, [](auto* l, const auto* r) {
-    for (std::size_t i = 0; i < round_elements<typename Element::work>; ++i)
-      l[i] = Element::minimum(l[i], r[i]);
-  });
+  over_two<Element>(in, [](auto l, auto r) { return Element::minimum(l, r); });
 }
 
 template <class Element>
 void maximum_loop(const loop_arguments& in) {
-  over_two<Element>(in, [](auto* l, const auto* r) {
-    for (std::size_t i = 0; i < round_elements<typename Element::work>; ++i)
-      l[i] = Element::maximum(l[i], r[i]);
-  });
+  over_two<Element>(in, [](auto l, auto r) { return Element::maximum(l, r); });
 }
 
 template <class Element>
 void divided_sum_loop(const loop_arguments& in) {
   const auto divisor = Element::divisor_from(in.divisor);
-  over_two<Element>(in, [divisor](auto* l, const auto* r) {
-    for (std::size_t i = 0; i < round_elements<typename Element::work>; ++i)
-      l[i] = Element::divided(Element::sum(l[i], r[i]), divisor);
-  });
+  over_two<Element>(
+      in, [divisor](auto l, auto r) { return Element::divided(Element::sum(l, r), divisor); });
 }
 
 /// Each product is rounded to the type before the sum: the same bits as scaling the buffer first.
 template <class Element>
-void scaled_sum_loop(const loop_arguments& in) {
+void scaled_sum_directly(const loop_arguments& in) {
   const auto left_factor = Element::factor_from(in.left_factor);
   const auto right_factor = Element::factor_from(in.right_factor);
-  over_two<Element>(in, [left_factor, right_factor](auto* l, auto* r) {
-    for (std::size_t i = 0; i < round_elements<typename Element::work>; ++i) {
-      l[i] = Element::rounded(Element::product(l[i], left_factor));
-      r[i] = Element::rounded(Element::product(r[i], right_factor));
-      l[i] = Element::sum(l[i], r[i]);
-    }
+  over_two_directly<Element>(in, [left_factor, right_factor](auto l, auto r) {
+    const auto left = Element::rounded(Element::product(l, left_factor));
+    const auto right = Element::rounded(Element::product(r, right_factor));
+    return Element::sum(left, right);
   });
+}
+
+template <class Element>
+void scaled_sum_in_rounds(const loop_arguments& in) {
+  const float left_factor = Element::factor_from(in.left_factor);
+  const float right_factor = Element::factor_from(in.right_factor);
+  over_two_in_rounds<Element>(in, [&](float* left, float* right, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      left[i] *= left_factor;
+      right[i] *= right_factor;
+    }
+    Element::round_values(left, count);
+    Element::round_values(right, count);
+    for (std::size_t i = 0; i < count; ++i)
+      left[i] += right[i];
+  });
+}
+
+template <class Element>
+void scaled_sum_loop(const loop_arguments& in) {
+  if constexpr (Element::in_rounds)
+    scaled_sum_in_rounds<Element>(in);
+  else
+    scaled_sum_directly<Element>(in);
 }
 
 template <class Element>
 void scaled_copy_loop(const loop_arguments& in) {
   const auto factor = Element::factor_from(in.left_factor);
-  over_one<Element>(in, [factor](auto* values) {
-    for (std::size_t i = 0; i < round_elements<typename Element::work>; ++i)
-      values[i] = Element::product(values[i], factor);
-  });
+  over_one<Element>(in, [factor](auto value) { return Element::product(value, factor); });
 }
 
 template <class Element>
 void divided_copy_loop(const loop_arguments& in) {
   const auto divisor = Element::divisor_from(in.divisor);
-  over_one<Element>(in, [divisor](auto* values) {
-    for (std::size_t i = 0; i < round_elements<typename Element::work>; ++i)
-      values[i] = Element::divided(values[i], divisor);
-  });
+  over_one<Element>(in, [divisor](auto value) { return Element::divided(value, divisor); });
 }
 
 template <class Element>

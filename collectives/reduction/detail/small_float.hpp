@@ -1,8 +1,9 @@
 #pragma once
 
-#include <bit>
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
+
+#include "collectives/reduction/detail/loop_bodies.hpp"
 
 /// Conversions between float32 and the formats of 8 and 16 bits, without branches so that loops
 /// over them vectorise, and without arithmetic on subnormal float32 values, so that a thread that
@@ -41,25 +42,24 @@ struct small_float {
     const std::uint32_t magnitude = value & magnitude_mask;
     const std::uint32_t shifted = magnitude << shift;
     const std::uint32_t normal = shifted + rebias;
-    const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(
-        std::bit_cast<float>(shifted + smallest_normal) - std::bit_cast<float>(smallest_normal));
+    const std::uint32_t subnormal = bits_as<std::uint32_t>(
+        bits_as<float>(shifted + smallest_normal) - bits_as<float>(smallest_normal));
     std::uint32_t out = (magnitude >> MantissaBits) == 0 ? subnormal : normal;
     if constexpr (HasInfinity)
       out = (magnitude & exponent_mask) == exponent_mask ? shifted | float32_infinity : out;
     else
       out = magnitude == nan ? float32_nan : out;
-    return std::bit_cast<float>(out | sign);
+    return bits_as<float>(out | sign);
   }
 
   static storage store(float value) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t bits = bits_as<std::uint32_t>(value);
     const std::uint32_t magnitude = bits & ~float32_sign;
     const std::uint32_t sign = (bits >> 31) << sign_shift;
     const std::uint32_t odd = (magnitude >> shift) & 1u;
     const std::uint32_t normal = (magnitude - rebias + (1u << (shift - 1)) - 1 + odd) >> shift;
     const std::uint32_t subnormal =
-        std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + std::bit_cast<float>(grid)) -
-        grid;
+        bits_as<std::uint32_t>(bits_as<float>(magnitude) + bits_as<float>(grid)) - grid;
     // Signed comparisons, which vector units have from the start; all operands are positive.
     const auto below = [](std::uint32_t l, std::uint32_t r) {
       return static_cast<std::int32_t>(l) < static_cast<std::int32_t>(r);
@@ -77,30 +77,24 @@ struct small_float {
 struct brain_float {
   using storage = std::uint16_t;
 
-  static float load(storage code) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(code) << 16);
-  }
+  static float load(storage code) { return bits_as<float>(static_cast<std::uint32_t>(code) << 16); }
 
   static storage store(float value) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t bits = bits_as<std::uint32_t>(value);
     const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
     const std::uint32_t out = value == value ? rounded : float32_nan >> 16;
     return static_cast<storage>(out);
   }
 };
 
-using float16_format = small_float<std::uint16_t, 5, 10, true>;
-using float8_e5m2_format = small_float<std::uint8_t, 5, 2, true>;
-using float8_e4m3_format = small_float<std::uint8_t, 4, 3, false>;
-
 /// The float32 next to a double, with the last bit set if it is not exact: rounding that to a
 /// format of fewer bits gives what rounding the double would.
-inline float round_to_odd(double value) {
+float round_to_odd(double value) {
   const float near = static_cast<float>(value);
   if (static_cast<double>(near) == value || value != value) return near;
-  const bool outward = std::fabs(static_cast<double>(near)) > std::fabs(value);
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(near) - (outward ? 1u : 0u);
-  return std::bit_cast<float>(bits | 1u);
+  const bool outward = __builtin_fabs(static_cast<double>(near)) > __builtin_fabs(value);
+  const std::uint32_t bits = bits_as<std::uint32_t>(near) - (outward ? 1u : 0u);
+  return bits_as<float>(bits | 1u);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "collectives/reduction/detail/float_arithmetic.hpp"
 #include "collectives/reduction/detail/loop_bodies.hpp"
 #include "collectives/reduction/detail/small_float.hpp"
-#include "runtime/assert.hpp"
+#include "collectives/reduction/detail/small_float_rounds.hpp"
 
 namespace troupe::collectives::detail {
 
@@ -14,41 +14,55 @@ struct small_float_element {
   using work = float;
   using plain = float_arithmetic<float>;
 
-  /// Not inlined: one conversion each way per format, not per format and operator.
-  [[gnu::noinline]] static void read(work* values, const std::byte* from, std::size_t bytes) {
-    storage codes[round_elements<work>]{};
-    copy_round<sizeof codes>(codes, from, bytes);
-    for (std::size_t i = 0; i < round_elements<work>; ++i)
-      values[i] = Format::load(codes[i]);
-  }
-  [[gnu::noinline]] static void write(std::byte* to, const work* values, std::size_t bytes) {
-    storage codes[round_elements<work>];
-    for (std::size_t i = 0; i < round_elements<work>; ++i)
-      codes[i] = Format::store(values[i]);
-    copy_round<sizeof codes>(to, codes, bytes);
-  }
-  static work rounded(work value) { return Format::load(Format::store(value)); }
-
   static work sum(work l, work r) { return l + r; }
   static work product(work l, work r) { return l * r; }
   static work minimum(work l, work r) { return plain::minimum(l, r); }
   static work maximum(work l, work r) { return plain::maximum(l, r); }
   static work divided(work value, work divisor) { return value / divisor; }
   static work divisor_from(std::uint32_t divisor) { return static_cast<work>(divisor); }
-  static work factor_from(double scalar) { return rounded(round_to_odd(scalar)); }
+  static work factor_from(double scalar) {
+    return Format::load(Format::store(round_to_odd(scalar)));
+  }
+};
+
+/// Conversions are a shift and a rounding, which vectorise as part of the loop.
+struct bfloat16_element : small_float_element<brain_float> {
+  static constexpr bool in_rounds = false;
+
+  static work load(storage code) { return brain_float::load(code); }
+  static storage store(work value) { return brain_float::store(value); }
+  static work rounded(work value) { return load(store(value)); }
+};
+
+/// Not inlined: one conversion each way for a format, not for a format and operator.
+template <class Format>
+struct round_element : small_float_element<Format> {
+  static constexpr bool in_rounds = true;
+
+  [[gnu::noinline]] static void load_round(float* values, const std::byte* from,
+                                           std::size_t count) {
+    load_run<Format>(values, from, count);
+  }
+  [[gnu::noinline]] static void store_round(std::byte* to, const float* values, std::size_t count) {
+    store_run<Format>(to, values, count);
+  }
+  static void round_values(float* values, std::size_t count) {
+    std::byte codes[round_elements * sizeof(typename Format::storage)];
+    store_round(codes, values, count);
+    load_round(values, codes, count);
+  }
 };
 
 }  // namespace
 
-const element_loops& small_float_loops(data_type type) {
+const element_loops* TROUPE_INSTRUCTION_SET::small_float_loops(data_type type) {
   switch (type) {
-    case data_type::float16: return loops_of<small_float_element<float16_format>>;
-    case data_type::bfloat16: return loops_of<small_float_element<brain_float>>;
-    case data_type::float8_e4m3: return loops_of<small_float_element<float8_e4m3_format>>;
-    case data_type::float8_e5m2: return loops_of<small_float_element<float8_e5m2_format>>;
-    default: TROUPE_ASSERT(!"a floating-point type of 8 or 16 bits");
+    case data_type::float16: return &loops_of<round_element<float16_format>>;
+    case data_type::bfloat16: return &loops_of<bfloat16_element>;
+    case data_type::float8_e4m3: return &loops_of<round_element<float8_e4m3_format>>;
+    case data_type::float8_e5m2: return &loops_of<round_element<float8_e5m2_format>>;
+    default: return nullptr;
   }
-  return loops_of<small_float_element<float16_format>>;
 }
 
 }  // namespace troupe::collectives::detail

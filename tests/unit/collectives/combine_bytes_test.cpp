@@ -11,60 +11,15 @@
 
 #include "runtime/random.hpp"
 #include "tests/reference/element_reference.hpp"
+#include "tests/unit/collectives/reduction_cases.hpp"
 
 using namespace troupe;
+using namespace troupe::test;
 using collectives::combine_bytes;
 using collectives::combine_rule;
 using collectives::copy_bytes;
 
 namespace {
-
-std::vector<data_type> all_types() {
-  std::vector<data_type> out;
-  for (std::size_t i = 0; i < data_type_count; ++i)
-    out.push_back(static_cast<data_type>(i));
-  return out;
-}
-
-/// Every rule that the machines ask for: each operator, with and without what belongs to it.
-std::vector<combine_rule> all_rules(data_type type, random_stream& random) {
-  std::vector<combine_rule> out;
-  for (std::size_t i = 0; i < reduction_count; ++i)
-    out.push_back({.type = type, .op = static_cast<reduction>(i)});
-  for (std::uint32_t divisor : {1u, 2u, 3u, 7u, 300u, 70'000u})
-    out.push_back({.type = type, .op = reduction::average, .divisor = divisor, .divide = true});
-  for (double scalar : {0.0, 1.0, -2.0, 0.3, 1e-3, 1e10, -1e300}) {
-    combine_rule rule{.type = type, .op = reduction::premultiplied_sum, .scalar = scalar};
-    rule.scale_left = random.one_in(2);
-    rule.scale_right = !rule.scale_left || random.one_in(2);
-    out.push_back(rule);
-  }
-  return out;
-}
-
-/// Bits from all over the type, with the values that trouble floating point among them.
-std::uint64_t draw_code(data_type type, random_stream& random) {
-  const std::uint64_t bits = random.next();
-  const std::uint64_t mask =
-      size_of(type) == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size_of(type))) - 1;
-  if (!reference::is_floating(type) || random.one_in(2)) return bits & mask;
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  const double specials[] = {0.0, -0.0, 1.0, -1.0, inf, -inf, 448, 65504, 57344, 1e-7, 3e38, 0.1};
-  if (random.one_in(3)) return reference::encode(type, specials[random.below(12)]);
-  return reference::encode(type, static_cast<double>(random.between(0, 200)) / 8 - 12);
-}
-
-std::vector<std::byte> draw_buffer(data_type type, std::uint64_t count, random_stream& random) {
-  std::vector<std::byte> out(count * size_of(type));
-  for (std::uint64_t i = 0; i < count; ++i)
-    reference::write_element(type, out.data(), i, draw_code(type, random));
-  return out;
-}
-
-std::string describe(const combine_rule& rule) {
-  return std::string(to_string(rule.type)) + " " + std::string(to_string(rule.op)) + " scalar " +
-         std::to_string(rule.scalar) + " divisor " + std::to_string(rule.divisor);
-}
 
 void check_combined(const combine_rule& rule, const std::vector<std::byte>& left,
                     const std::vector<std::byte>& right, const std::byte* outcome) {
@@ -121,41 +76,6 @@ BOOST_AUTO_TEST_CASE(every_type_and_operator_agrees_with_the_reference) {
         const auto right = draw_buffer(type, count, random);
         std::vector<std::byte> target(left.size());
         combine_bytes(rule, target.data(), left.data(), right.data(), count);
-        check_combined(rule, left, right, target.data());
-      }
-    }
-  }
-}
-
-BOOST_AUTO_TEST_CASE(all_pairs_of_eight_bit_values_agree_with_the_reference) {
-  random_stream random(2);
-  std::vector<std::byte> left(65'536), right(65'536), target(65'536);
-  for (std::size_t i = 0; i < 65'536; ++i) {
-    left[i] = static_cast<std::byte>(i);
-    right[i] = static_cast<std::byte>(i >> 8);
-  }
-  for (const data_type type :
-       {data_type::int8, data_type::uint8, data_type::float8_e4m3, data_type::float8_e5m2}) {
-    for (const combine_rule& rule : all_rules(type, random)) {
-      combine_bytes(rule, target.data(), left.data(), right.data(), left.size());
-      check_combined(rule, left, right, target.data());
-    }
-  }
-}
-
-BOOST_AUTO_TEST_CASE(all_sixteen_bit_values_agree_with_the_reference_against_chosen_partners) {
-  random_stream random(3);
-  std::vector<std::byte> left(65'536 * 2), right(65'536 * 2), target(65'536 * 2);
-  for (const data_type type : {data_type::float16, data_type::bfloat16, data_type::int16}) {
-    for (std::uint64_t i = 0; i < 65'536; ++i)
-      reference::write_element(type, left.data(), i, i);
-    for (int partner = 0; partner < 12; ++partner) {
-      const std::uint64_t code = draw_code(type, random);
-      for (std::uint64_t i = 0; i < 65'536; ++i)
-        reference::write_element(type, right.data(), i, code);
-      for (const reduction op : {reduction::sum, reduction::product, reduction::minimum}) {
-        const combine_rule rule{.type = type, .op = op};
-        combine_bytes(rule, target.data(), left.data(), right.data(), 65'536);
         check_combined(rule, left, right, target.data());
       }
     }
