@@ -6,6 +6,7 @@
 
 #include "actors/worker/poller.hpp"
 #include "collectives/reduction/combine_bytes.hpp"
+#include "runtime/stream_copy.hpp"
 
 namespace troupe::actors {
 
@@ -22,7 +23,8 @@ struct byte_job {
   std::byte* target = nullptr;
   const std::byte* left = nullptr;
   const std::byte* right = nullptr;
-  std::uint64_t count = 0;  ///< elements
+  std::uint64_t count = 0;                ///< elements
+  store_path path = store_path::by_size;  ///< by the size of the whole job, not of a slice
   byte_job_owner* owner = nullptr;
   std::uint32_t token = 0;
 };
@@ -43,7 +45,7 @@ class byte_mover final : public poller {
 
   static void run(const byte_job& job);
 
-  void add(const byte_job& job) { jobs_.push_back(job); }
+  void add(const byte_job& job);
 
   /// Forgets the owner's jobs; their targets are not written any more.
   void cancel(const byte_job_owner& owner);
