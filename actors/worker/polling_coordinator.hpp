@@ -1,6 +1,5 @@
 #pragma once
 
-#include <caf/detail/thread_safe_actor_clock.hpp>
 #include <caf/execution_unit.hpp>
 #include <caf/resumable.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
@@ -16,6 +15,7 @@
 #include "actors/worker/drive_baton.hpp"
 #include "actors/worker/overlap_guess.hpp"
 #include "actors/worker/poller.hpp"
+#include "actors/worker/quiet_clock.hpp"
 #include "actors/worker/worker_counters.hpp"
 #include "runtime/instant.hpp"
 
@@ -120,8 +120,7 @@ class polling_coordinator : public caf::scheduler::abstract_coordinator {
   overlap_guess guess_;
   std::atomic<std::thread::id> thread_id_{};  ///< who drives
   std::thread thread_;
-  // CAF wants a clock; nothing of Troupe uses CAF's timers, so its dispatch thread is not started.
-  caf::detail::thread_safe_actor_clock clock_;
+  quiet_clock clock_;
 };
 
 }  // namespace troupe::actors
