@@ -23,8 +23,12 @@ template <class Element>
 class typed_buffers {
  public:
   typed_buffers(const operation_signature& what, std::uint32_t ranks) : what_(what), ranks_(ranks) {
-    const bool gathers = what.kind == operation_kind::all_gather;
-    const bool scatters = what.kind == operation_kind::reduce_scatter;
+    const bool exchanges =
+        what.kind == operation_kind::all_to_all || what.kind == operation_kind::all_to_all_v;
+    const bool gathers =
+        exchanges || what.kind == operation_kind::all_gather || what.kind == operation_kind::gather;
+    const bool scatters = exchanges || what.kind == operation_kind::reduce_scatter ||
+                          what.kind == operation_kind::scatter;
     send_.resize(ranks);
     receive_.resize(ranks);
     for (std::uint32_t r = 0; r < ranks; ++r) {
@@ -64,31 +68,66 @@ class typed_buffers {
                             .root = rank{what_.root},
                             .options = options});
       case operation_kind::barrier: return c.barrier(options);
-      default:
-        return fail(errc::not_available,
-                    "simulate: " + std::string(to_string(what_.kind)) +
-                        " is not simulated; it has "
-                        "all_reduce, all_gather, reduce_scatter, broadcast and barrier");
+      default: return call_rooted_or_exchange(c, options);
     }
   }
 
   std::uint64_t wrong_elements() const {
     if (what_.kind == operation_kind::barrier) return 0;
+    const bool to_root =
+        what_.kind == operation_kind::reduce || what_.kind == operation_kind::gather;
     std::uint64_t wrong = 0;
     // Inputs repeat every 5 elements and the sum over ranks with them.
     for (std::uint32_t r = 0; r < ranks_; ++r)
       for (std::uint64_t i = 0; i < receive_[r].size(); ++i)
-        wrong += receive_[r][i] != expected(r, i);
+        wrong += receive_[r][i] != (to_root && r != what_.root ? Element{} : expected(r, i));
     return wrong;
   }
 
  private:
+  outcome<work_handle> call_rooted_or_exchange(communicator& c, const operation_options& options) {
+    const auto r = to_index(c.rank());
+    const void* send = send_[r].data();
+    void* receive = receive_[r].data();
+    const rank root{what_.root};
+    switch (what_.kind) {
+      case operation_kind::reduce:
+        return c.reduce(
+            {send, receive, what_.count, what_.type, reduction::sum, 1.0, root, options});
+      case operation_kind::gather:
+        return c.gather({send, receive, what_.count, what_.type, root, options});
+      case operation_kind::scatter:
+        return c.scatter({send, receive, what_.count, what_.type, root, options});
+      case operation_kind::all_to_all:
+        return c.all_to_all({send, receive, what_.count, what_.type, options});
+      case operation_kind::all_to_all_v: {
+        // All pairs alike: what an all_to_all moves, by lists of counts.
+        const std::vector<std::uint64_t> counts(ranks_, what_.count);
+        std::vector<std::uint64_t> offsets(ranks_);
+        for (std::uint32_t p = 0; p < ranks_; ++p)
+          offsets[p] = p * what_.count;
+        return c.all_to_all_v(
+            {send, receive, counts, offsets, counts, offsets, what_.type, options});
+      }
+      default:
+        return fail(errc::not_available, "simulate: " + std::string(to_string(what_.kind)) +
+                                             " is not simulated; it needs a partner");
+    }
+  }
+
   Element expected(std::uint32_t r, std::uint64_t i) const {
     switch (what_.kind) {
       case operation_kind::all_gather:
+      case operation_kind::gather:
         return static_cast<Element>(
             input_value(static_cast<std::uint32_t>(i / what_.count), i % what_.count));
       case operation_kind::broadcast: return static_cast<Element>(input_value(what_.root, i));
+      case operation_kind::scatter:
+        return static_cast<Element>(input_value(what_.root, r * what_.count + i));
+      case operation_kind::all_to_all:
+      case operation_kind::all_to_all_v:
+        return static_cast<Element>(input_value(static_cast<std::uint32_t>(i / what_.count),
+                                                r * what_.count + i % what_.count));
       case operation_kind::reduce_scatter: return sum(r * what_.count + i);
       default: return sum(i);
     }

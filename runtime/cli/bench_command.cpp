@@ -1,11 +1,13 @@
-#include <unistd.h>
-
-#include <array>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <memory>
 
-#include "config/launch_environment.hpp"
+#include "config/load.hpp"
 #include "runtime/cli/bench_run.hpp"
-#include "runtime/cli/launcher.hpp"
+#include "runtime/cli/cost_fit.hpp"
+#include "runtime/cli/json_rows.hpp"
+#include "runtime/cli/own_ranks.hpp"
 #include "runtime/cli/setting_options.hpp"
 #include "runtime/cli/sub_command.hpp"
 
@@ -24,6 +26,15 @@ constexpr const char* footer =
     "Example:\n"
     "  troupe bench all_reduce -n 4 -b 8 -e 128M -f 2 --json all_reduce.json";
 
+constexpr const char* fit_footer =
+    "Least squares of T = Tc * steps + bytes / BW over measured rows, for each lane kind; steps "
+    "and\n"
+    "bytes of an algorithm are those of docs/algorithms.md.\n"
+    "\n"
+    "Example:\n"
+    "  troupe bench all_reduce -n 4 -b 8 -e 16M -f 8 --json rows.json\n"
+    "  troupe bench fit rows.json";
+
 /// What the words say, before it is known whether this process is a rank.
 struct bench_request {
   std::string collective;
@@ -31,52 +42,8 @@ struct bench_request {
   std::string op = "sum";
   std::string lanes;
   bench_options run;
-  launch_options launch;
-  bool is_rank = false;  ///< started by the branch below
+  own_ranks ranks;
 };
-
-/// Words that tell the processes this one starts that they are ranks.
-constexpr const char* rank_flag = "--as-rank";
-constexpr const char* progress_flag = "--progress";
-
-outcome<std::string> own_program() {
-  std::array<char, 4096> path{};
-  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
-  if (length > 0) return std::string(path.data(), static_cast<std::size_t>(length));
-  return fail(errc::system_failure, "cannot find the path of this program in /proc/self/exe");
-}
-
-/// Whether this process is a rank of somebody else's job. Errors: bad_configuration.
-outcome<bool> is_rank_of_a_job(const bench_request& request) {
-  if (request.is_rank) return true;
-  const config::environment_variables variables = config::process_environment();
-  if (request.launch.rank_count == 0) {
-    auto place = config::find_launch_environment({}, variables);
-    if (place) return true;
-    return fail(errc::bad_configuration,
-                "-n N starts N ranks here; without it this process must be a rank of a job, but " +
-                    place.error().message);
-  }
-  // Batch systems describe a job to every script; whoever sets torchrun's variables means it.
-  const auto size = variables.find("WORLD_SIZE");
-  if (variables.count("RANK") == 0 || size == variables.end()) return false;
-  if (size->second == std::to_string(request.launch.rank_count)) return true;
-  return fail(errc::bad_configuration, "-n " + std::to_string(request.launch.rank_count) +
-                                           " contradicts WORLD_SIZE=" + size->second +
-                                           " in the environment; leave -n out, or unset RANK and "
-                                           "WORLD_SIZE to start a job of its own");
-}
-
-outcome<int> launch_ranks(bench_request& request, const command_line& line) {
-  auto program = own_program();
-  if (!program) return fail(program.error());
-  request.launch.command = {*program};
-  request.launch.command.insert(request.launch.command.end(), line.words.begin(), line.words.end());
-  request.launch.command.emplace_back(rank_flag);
-  if (::isatty(STDERR_FILENO) == 1) request.launch.command.emplace_back(progress_flag);
-  request.launch.tags = line_tags::none;
-  return launch(request.launch);
-}
 
 outcome<int> run_bench(bench_request& request, const command_line& line) {
   bench_heading& heading = request.run.heading;
@@ -90,7 +57,7 @@ outcome<int> run_bench(bench_request& request, const command_line& line) {
   heading.type = *type;
   heading.op = *op;
   // What needs no second rank to be wrong is said before any is started.
-  const std::uint32_t rank_count = std::max(request.launch.rank_count, 1u);
+  const std::uint32_t rank_count = std::max(request.ranks.launch.rank_count, 1u);
   if (auto shapes = shapes_of(*kind, *type, rank_count, heading.sizes); !shapes)
     return fail(shapes.error());
   if (!request.lanes.empty()) request.run.settings.emplace_back("transport.lanes", request.lanes);
@@ -100,19 +67,17 @@ outcome<int> run_bench(bench_request& request, const command_line& line) {
   if (!loaded) return fail(loaded.error());
   heading.lanes = loaded->values.transport.lanes;
 
-  auto is_rank = is_rank_of_a_job(request);
+  auto is_rank = is_rank_of_a_job(request.ranks);
   if (!is_rank) return fail(is_rank.error());
-  return *is_rank ? run_bench_rank(request.run) : launch_ranks(request, line);
+  if (request.ranks.draws_progress) request.run.shows = progress::shown;
+  return *is_rank ? run_bench_rank(request.run) : launch_own_ranks(request.ranks, line);
 }
 
 void add_what_is_measured(CLI::App& command, bench_request& request) {
   bench_heading& heading = request.run.heading;
-  command
-      .add_option("collective", request.collective,
-                  "all_reduce, all_gather, reduce_scatter, broadcast, sendrecv or barrier")
-      ->required();
-  command.add_option("-n,--ranks", request.launch.rank_count, "Ranks to start on this host")
-      ->check(CLI::Range(1u, launch_rank_count_max));
+  command.add_option("collective", request.collective,
+                     "all_reduce, all_gather, reduce_scatter, broadcast, reduce, gather, scatter, "
+                     "all_to_all, all_to_all_v, sendrecv or barrier");
   add_quantity(command, "-b,--minbytes", heading.sizes.first_bytes, parse_size,
                "First size (default 8)");
   add_quantity(command, "-e,--maxbytes", heading.sizes.last_bytes, parse_size,
@@ -123,7 +88,8 @@ void add_what_is_measured(CLI::App& command, bench_request& request) {
                "Size grows by this many bytes instead");
   command.add_option("-d,--type", request.type, "Element type")->capture_default_str();
   command.add_option("-o,--op", request.op, "Reduction")->capture_default_str();
-  command.add_option("-r,--root", heading.root, "Root of a broadcast")->capture_default_str();
+  command.add_option("-r,--root", heading.root, "Root of broadcast, reduce, gather, scatter")
+      ->capture_default_str();
 }
 
 void add_how_it_is_measured(CLI::App& command, bench_request& request) {
@@ -149,13 +115,54 @@ void add_how_it_is_measured(CLI::App& command, bench_request& request) {
   add_settings(command, request.run.settings);
   command.add_option("--json", request.run.json_file, "Write the rows to this file, too");
   command.add_option("--config", request.run.config_file, "TOML file")->check(CLI::ExistingFile);
-  add_quantity(command, "--timeout", request.launch.limits.timeout, parse_duration,
-               "End everything after this long with exit code 124");
-  command.add_flag(rank_flag, request.is_rank)->group("");
-  command
-      .add_flag_function(progress_flag,
-                         [&request](std::int64_t) { request.run.shows = progress::shown; })
-      ->group("");
+  add_own_ranks(command, request.ranks);
+}
+
+/// What the words of `bench fit` say.
+struct fit_request {
+  std::vector<std::string> files;
+  std::string json_file;
+};
+
+outcome<std::vector<cost_fit>> fit_files(const fit_request& request) {
+  std::vector<cost_sample> samples;
+  for (const std::string& name : request.files) {
+    std::ifstream file(name);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!file) return fail(errc::system_failure, "cannot read " + name);
+    auto rows = parse_json_rows(text);
+    if (!rows) return fail(errc::bad_argument, name + ": " + rows.error().message);
+    auto some = samples_of(*rows);
+    if (!some) return fail(errc::bad_argument, name + ": " + some.error().message);
+    samples.insert(samples.end(), some->begin(), some->end());
+  }
+  return fit_costs(samples);
+}
+
+outcome<int> run_fit(const fit_request& request) {
+  const auto fits = fit_files(request);
+  if (!fits) return fail(fits.error());
+  std::fputs(describe_fits(*fits).c_str(), stdout);
+  if (request.json_file.empty()) return 0;
+  std::ofstream file(request.json_file);
+  file << fits_json(*fits);
+  file.close();
+  if (file) return 0;
+  return fail(errc::system_failure, "cannot write --json " + request.json_file);
+}
+
+void add_bench_fit(CLI::App& bench, action& chosen) {
+  CLI::App* command = bench.add_subcommand("fit", "Find the cost of a step and of a byte");
+  auto request = std::make_shared<fit_request>();
+  command->footer(fit_footer);
+  command->add_option("rows", request->files, "Files that --json wrote")->required();
+  command->add_option("--json", request->json_file, "Write what was found to this file, too");
+  command->callback([request, &chosen] {
+    chosen = [request] {
+      auto code = run_fit(*request);
+      return code ? *code : report_failure(code.error());
+    };
+  });
 }
 
 }  // namespace
@@ -163,11 +170,13 @@ void add_how_it_is_measured(CLI::App& command, bench_request& request) {
 void add_bench_command(CLI::App& app, const command_line& line, action& chosen) {
   CLI::App* command = app.add_subcommand("bench", "Measure a collective and check its results");
   auto request = std::make_shared<bench_request>();
-  request->launch.rank_count = 0;
   command->footer(footer);
   add_what_is_measured(*command, *request);
   add_how_it_is_measured(*command, *request);
-  command->callback([request, &line, &chosen] {
+  add_bench_fit(*command, chosen);
+  command->callback([command, request, &line, &chosen] {
+    if (command->got_subcommand("fit")) return;
+    if (request->collective.empty()) throw CLI::RequiredError("collective");
     chosen = [request, &line] {
       auto code = run_bench(*request, line);
       return code ? *code : report_failure(code.error());

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <functional>
 
-#include "runtime/cli/bench_data.hpp"
+#include "runtime/cli/bench_call.hpp"
 #include "runtime/cli/process_end.hpp"
 #include "runtime/cli/units.hpp"
 
@@ -25,23 +25,25 @@ constexpr duration farewell = std::chrono::seconds(10);
 /// Two redrawings of the progress line are at least this far apart. Chosen.
 constexpr clock::duration redraw_interval = std::chrono::milliseconds(100);
 
-/// Where one call reads and writes.
-struct call_buffers {
-  std::span<std::byte> send;
-  std::span<std::byte> receive;
-};
-
 /// The bytes that a rank tells the others of itself.
 struct introduction {
   std::int32_t pid = 0;
   std::array<char, 60> host{};
 };
 
+bench_half half_of(bool in_place) {
+  return in_place ? bench_half::in_place : bench_half::out_of_place;
+}
+
 class bench_runner {
  public:
   bench_runner(const bench_options& options, std::unique_ptr<communicator> world)
-      : options_(options), heading_(options.heading), world_(std::move(world)) {
+      : options_(options),
+        heading_(options.heading),
+        world_(std::move(world)),
+        caller_(*world_, heading_) {
     heading_.rank_count = world_->size();
+    caller_.take(options.wanted_algorithm);
   }
 
   outcome<int> run();
@@ -50,17 +52,12 @@ class bench_runner {
   outcome<void> wait_for(outcome<work_handle> work);
   outcome<void> barrier() { return wait_for(world_->barrier()); }
   outcome<void> introduce();
-  outcome<void> call(const call_buffers& buffers, std::uint64_t count);
-  outcome<void> exchange(const call_buffers& buffers, std::uint64_t count);
-  call_buffers buffers_of(const bench_shape& shape, bool in_place);
   bool has(bool in_place) const;
 
   outcome<void> warm_up(const std::vector<bench_shape>& shapes);
   outcome<bench_row> measure_row(const bench_shape& shape);
   outcome<bench_measure> measure_half(const bench_shape& shape, bool in_place);
   outcome<std::uint64_t> check(const bench_shape& shape, bool in_place);
-  outcome<std::uint64_t> fill_call_and_compare(const bench_shape& shape, bool in_place);
-  std::uint64_t compare_moved(const call_buffers& buffers, const bench_shape& shape) const;
   outcome<std::uint64_t> sum_over_ranks(std::uint64_t value);
 
   bool is_first() const { return world_->rank() == rank{0}; }
@@ -71,8 +68,7 @@ class bench_runner {
   const bench_options& options_;
   bench_heading heading_;
   std::unique_ptr<communicator> world_;
-  std::vector<std::byte> a_;
-  std::vector<std::byte> b_;
+  bench_caller caller_;
   std::uint64_t seed_ = 1;
   std::uint64_t wrong_here_ = 0;
   bool shown_ = false;
@@ -102,61 +98,9 @@ outcome<void> bench_runner::introduce() {
 }
 
 bool bench_runner::has(bool in_place) const {
-  // Sending and receiving at once needs two buffers, and a barrier has none.
-  if (in_place && (heading_.kind == bench_kind::sendrecv || heading_.kind == bench_kind::barrier))
-    return false;
+  if (in_place && !has_in_place_half(heading_.kind)) return false;
   return options_.places == bench_places::both ||
          (options_.places == bench_places::in_place) == in_place;
-}
-
-call_buffers bench_runner::buffers_of(const bench_shape& shape, bool in_place) {
-  const std::span<std::byte> a(a_.data(), shape.send_bytes);
-  const std::span<std::byte> b(b_.data(), shape.receive_bytes);
-  if (!in_place) return {a, b};
-  const std::uint64_t mine =
-      std::min(shape.send_bytes, shape.receive_bytes) * to_index(world_->rank());
-  switch (heading_.kind) {
-    case bench_kind::all_gather: return {b.subspan(mine, shape.send_bytes), b};
-    case bench_kind::reduce_scatter: return {a, a.subspan(mine, shape.receive_bytes)};
-    default: return {b, b};
-  }
-}
-
-outcome<void> bench_runner::call(const call_buffers& buffers, std::uint64_t count) {
-  const data_type type = heading_.type;
-  const reduction op = heading_.op;
-  const operation_options how{.timeout = {}, .algorithm = options_.wanted_algorithm};
-  const reduction_data scalars({type, op, 1, 0});
-  const double scalar =
-      op == reduction::premultiplied_sum ? scalars.scalar_of(world_->rank()) : 1.0;
-  const void* send = buffers.send.data();
-  void* receive = buffers.receive.data();
-  switch (heading_.kind) {
-    case bench_kind::all_reduce:
-      return wait_for(world_->all_reduce({send, receive, count, type, op, scalar, how}));
-    case bench_kind::all_gather:
-      return wait_for(world_->all_gather({send, receive, count, type, how}));
-    case bench_kind::reduce_scatter:
-      return wait_for(world_->reduce_scatter({send, receive, count, type, op, scalar, how}));
-    case bench_kind::broadcast:
-      // The call has one buffer; out of place, the root brings its data there first.
-      if (send != receive && to_index(world_->rank()) == heading_.root)
-        std::memcpy(receive, send, buffers.receive.size());
-      return wait_for(world_->broadcast({receive, count, type, rank{heading_.root}, how}));
-    case bench_kind::sendrecv: return exchange(buffers, count);
-    case bench_kind::barrier: return wait_for(world_->barrier(how));
-  }
-  return fail(errc::internal_failure, "a collective without a call");
-}
-
-outcome<void> bench_runner::exchange(const call_buffers& buffers, std::uint64_t count) {
-  const std::uint32_t n = world_->size();
-  const std::uint32_t me = to_index(world_->rank());
-  auto received =
-      world_->receive({buffers.receive.data(), count, heading_.type, rank{(me + n - 1) % n}, {}});
-  auto sent = world_->send({buffers.send.data(), count, heading_.type, rank{(me + 1) % n}, {}});
-  auto done = wait_for(std::move(sent));
-  return done ? wait_for(std::move(received)) : done;
 }
 
 outcome<void> bench_runner::warm_up(const std::vector<bench_shape>& shapes) {
@@ -165,21 +109,21 @@ outcome<void> bench_runner::warm_up(const std::vector<bench_shape>& shapes) {
     for (const bool in_place : {false, true}) {
       if (!has(in_place)) continue;
       for (std::uint32_t i = 0; i < heading_.warmup_count; ++i)
-        if (auto done = call(buffers_of(shape, in_place), shape.count); !done) return done;
+        if (auto done = caller_.call(shape, half_of(in_place)); !done) return done;
     }
   }
   return {};
 }
 
 outcome<bench_measure> bench_runner::measure_half(const bench_shape& shape, bool in_place) {
-  const call_buffers buffers = buffers_of(shape, in_place);
   if (auto met = barrier(); !met) return fail(std::move(met.error()));
   std::vector<double> calls_us(heading_.iteration_count);
   for (std::size_t i = 0; i < calls_us.size(); ++i) {
     show(format_size(shape.bytes()) + (in_place ? " in place" : " out of place") + ", call " +
          std::to_string(i + 1) + " of " + std::to_string(calls_us.size()));
     const auto start = clock::now();
-    if (auto done = call(buffers, shape.count); !done) return fail(std::move(done.error()));
+    if (auto done = caller_.call(shape, half_of(in_place)); !done)
+      return fail(std::move(done.error()));
     calls_us[i] = std::chrono::duration<double, std::micro>(clock::now() - start).count();
   }
   std::vector<double> sums(calls_us.size());
@@ -197,6 +141,7 @@ outcome<bench_measure> bench_runner::measure_half(const bench_shape& shape, bool
   std::nth_element(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(sums.size() / 2),
                    sums.end());
   measure.p50_us = sums[sums.size() / 2];
+  measure.algorithm = caller_.path().algorithm;
   if (!heading_.checks || heading_.kind == bench_kind::barrier) return measure;
   auto wrong = check(shape, in_place);
   if (!wrong) return fail(std::move(wrong.error()));
@@ -207,42 +152,10 @@ outcome<bench_measure> bench_runner::measure_half(const bench_shape& shape, bool
 /// One more call, with fresh data, whose result is compared element by element.
 outcome<std::uint64_t> bench_runner::check(const bench_shape& shape, bool in_place) {
   ++seed_;
-  auto wrong = fill_call_and_compare(shape, in_place);
+  auto wrong = caller_.check(shape, half_of(in_place), seed_);
   if (!wrong) return wrong;
   wrong_here_ += *wrong;
   return sum_over_ranks(*wrong);
-}
-
-outcome<std::uint64_t> bench_runner::fill_call_and_compare(const bench_shape& shape,
-                                                           bool in_place) {
-  const rank me = world_->rank();
-  const call_buffers buffers = buffers_of(shape, in_place);
-  const reduction_data data({heading_.type, heading_.op, world_->size(), seed_});
-  std::fill(buffers.receive.begin(), buffers.receive.end(), std::byte{0xa5});
-  if (reduces(heading_.kind))
-    data.fill_input(buffers.send, me, 0);
-  else if (heading_.kind != bench_kind::broadcast || to_index(me) == heading_.root)
-    fill_moved(buffers.send, seed_, me);
-  if (auto done = call(buffers, shape.count); !done) return fail(std::move(done.error()));
-  if (!reduces(heading_.kind)) return compare_moved(buffers, shape);
-  const bool scattered = heading_.kind == bench_kind::reduce_scatter;
-  return data.count_wrong(buffers.receive, scattered ? shape.count * to_index(me) : 0);
-}
-
-std::uint64_t bench_runner::compare_moved(const call_buffers& buffers,
-                                          const bench_shape& shape) const {
-  const std::size_t element_bytes = size_of(heading_.type);
-  const std::uint32_t n = world_->size();
-  if (heading_.kind == bench_kind::broadcast)
-    return count_wrong_moved(buffers.receive, seed_, rank{heading_.root}, element_bytes);
-  if (heading_.kind == bench_kind::sendrecv)
-    return count_wrong_moved(buffers.receive, seed_, rank{(to_index(world_->rank()) + n - 1) % n},
-                             element_bytes);
-  std::uint64_t wrong = 0;
-  for (std::uint32_t r = 0; r < n; ++r)
-    wrong += count_wrong_moved(buffers.receive.subspan(r * shape.send_bytes, shape.send_bytes),
-                               seed_, rank{r}, element_bytes);
-  return wrong;
 }
 
 outcome<std::uint64_t> bench_runner::sum_over_ranks(std::uint64_t value) {
@@ -303,8 +216,7 @@ outcome<int> bench_runner::run() {
     return fail(errc::bad_argument, "--root " + std::to_string(heading_.root) +
                                         " is no rank; there are 0 to " +
                                         std::to_string(world_->size() - 1));
-  a_.resize(shapes->back().send_bytes);
-  b_.resize(shapes->back().receive_bytes);
+  caller_.reserve(shapes->back());
   if (auto done = introduce(); !done) return fail(std::move(done.error()));
   if (auto done = warm_up(*shapes); !done) return fail(std::move(done.error()));
   std::vector<bench_row> rows;

@@ -8,18 +8,26 @@
 namespace troupe::cli {
 namespace {
 
-constexpr std::array<std::pair<bench_kind, std::string_view>, 6> kind_names{{
+constexpr std::array<std::pair<bench_kind, std::string_view>, 11> kind_names{{
     {bench_kind::all_reduce, "all_reduce"},
     {bench_kind::all_gather, "all_gather"},
     {bench_kind::reduce_scatter, "reduce_scatter"},
     {bench_kind::broadcast, "broadcast"},
+    {bench_kind::reduce, "reduce"},
+    {bench_kind::gather, "gather"},
+    {bench_kind::scatter, "scatter"},
+    {bench_kind::all_to_all, "all_to_all"},
+    {bench_kind::all_to_all_v, "all_to_all_v"},
     {bench_kind::sendrecv, "sendrecv"},
     {bench_kind::barrier, "barrier"},
 }};
 
-constexpr std::array<std::string_view, 8> names_of_later{"all_to_all", "all_to_all_v", "alltoall",
-                                                         "alltoallv",  "reduce",       "gather",
-                                                         "scatter",    "hypercube"};
+constexpr std::array<std::pair<std::string_view, bench_kind>, 2> names_of_nccl_tests{{
+    {"alltoall", bench_kind::all_to_all},
+    {"alltoallv", bench_kind::all_to_all_v},
+}};
+
+constexpr std::array<std::string_view, 1> names_of_later{"hypercube"};
 
 constexpr std::array<std::string_view, data_type_count> type_names{
     "int8",   "uint8", "int16",    "uint16", "int32",  "uint32", "int64",
@@ -57,6 +65,8 @@ outcome<bench_kind> parse_bench_kind(std::string_view name) {
     if (name == kind_name) return kind;
     known += (known.empty() ? "" : ", ") + std::string(kind_name);
   }
+  for (const auto& [kind_name, kind] : names_of_nccl_tests)
+    if (name == kind_name) return kind;
   if (std::find(names_of_later.begin(), names_of_later.end(), name) != names_of_later.end())
     return fail(errc::not_available,
                 "not_available: " + std::string(name) + " is not built yet; there are: " + known);
@@ -81,14 +91,22 @@ outcome<reduction> parse_reduction(std::string_view name) {
 }
 
 bool reduces(bench_kind kind) {
-  return kind == bench_kind::all_reduce || kind == bench_kind::reduce_scatter;
+  return kind == bench_kind::all_reduce || kind == bench_kind::reduce_scatter ||
+         kind == bench_kind::reduce;
+}
+
+bool has_root(bench_kind kind) {
+  return kind == bench_kind::broadcast || kind == bench_kind::reduce ||
+         kind == bench_kind::gather || kind == bench_kind::scatter;
 }
 
 bench_shape shape_of(bench_kind kind, data_type type, std::uint32_t rank_count,
                      std::uint64_t bytes) {
   const std::uint64_t element_bytes = size_of(type);
-  const bool gathers = kind == bench_kind::all_gather;
-  const bool scatters = kind == bench_kind::reduce_scatter;
+  const bool exchanges = kind == bench_kind::all_to_all || kind == bench_kind::all_to_all_v;
+  const bool gathers = exchanges || kind == bench_kind::all_gather || kind == bench_kind::gather;
+  const bool scatters =
+      exchanges || kind == bench_kind::reduce_scatter || kind == bench_kind::scatter;
   if (kind == bench_kind::barrier) return {};
   const std::uint64_t blocks = gathers || scatters ? rank_count : 1;
   bench_shape shape;
@@ -103,8 +121,13 @@ double bus_factor(bench_kind kind, std::uint32_t rank_count) {
   switch (kind) {
     case bench_kind::all_reduce: return 2 * (n - 1) / n;
     case bench_kind::all_gather:
-    case bench_kind::reduce_scatter: return (n - 1) / n;
+    case bench_kind::reduce_scatter:
+    case bench_kind::gather:
+    case bench_kind::scatter:
+    case bench_kind::all_to_all:
+    case bench_kind::all_to_all_v: return (n - 1) / n;
     case bench_kind::broadcast:
+    case bench_kind::reduce:
     case bench_kind::sendrecv: return 1;
     case bench_kind::barrier: return 0;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/data_type.hpp"
+#include "runtime/operation.hpp"
 #include "runtime/result.hpp"
 
 namespace troupe::cli {
@@ -17,14 +18,20 @@ enum class bench_kind : std::uint8_t {
   all_gather,
   reduce_scatter,
   broadcast,
-  sendrecv,  ///< every rank sends to the next and receives from the one before
+  reduce,
+  gather,
+  scatter,
+  all_to_all,
+  all_to_all_v,  ///< blocks between none and twice the mean
+  sendrecv,      ///< every rank sends to the next and receives from the one before
   barrier,
 };
 
 std::string_view to_string(bench_kind kind);
 
-/// The kind of that name. Errors: not_available for a collective that this slice does not have,
-/// bad_argument with the list of names for anything else.
+/// The kind of that name, ours or that of nccl-tests (alltoall, alltoallv).
+/// Errors: not_available for a benchmark that nccl-tests has and Troupe has not, bad_argument with
+/// the list of names for anything else.
 outcome<bench_kind> parse_bench_kind(std::string_view name);
 
 /// Names of types and operators in nccl-tests' tables ("float", "prod").
@@ -36,6 +43,8 @@ outcome<data_type> parse_data_type(std::string_view name);
 outcome<reduction> parse_reduction(std::string_view name);
 
 bool reduces(bench_kind kind);
+
+bool has_root(bench_kind kind);
 
 /// Sizes of one row. All bytes are of one rank.
 struct bench_shape {

@@ -39,6 +39,7 @@ std::string json_row(const bench_heading& heading, const bench_row& row, const b
   std::string text = "  {\"library\": \"troupe\", \"lanes\": \"" + heading.lanes + "\"";
   text += ", \"operation\": \"" + word(to_string(heading.kind)) + "\"";
   text += ", \"type\": \"" + word(to_string(heading.type)) + "\"";
+  text += ", \"algorithm\": \"" + word(to_string(half.algorithm)) + "\"";
   if (reduces(heading.kind)) text += ", \"op\": \"" + word(to_string(heading.op)) + "\"";
   text += print(", \"ranks\": %u, \"bytes\": %" PRIu64 ", \"count\": %" PRIu64, heading.rank_count,
                 row.shape.bytes(), row.shape.count);
@@ -91,7 +92,7 @@ std::string table_heading(const bench_heading& heading, const std::vector<bench_
 }
 
 std::string table_row(const bench_heading& heading, const bench_row& row) {
-  const bool rooted = heading.kind == bench_kind::broadcast;
+  const bool rooted = has_root(heading.kind);
   const bool moves = heading.kind != bench_kind::barrier;
   const std::string type = moves ? word(table_name(heading.type)) : "none";
   const std::string op = reduces(heading.kind) ? word(table_name(heading.op)) : "none";

@@ -16,6 +16,7 @@ struct bench_measure {
   double algbw_gbs = 0;
   double busbw_gbs = 0;
   std::optional<std::uint64_t> wrong;  ///< elements of all ranks; unset: not checked
+  troupe::algorithm algorithm = troupe::algorithm::none;  ///< that the calls took
 };
 
 /// Bandwidths of a call that took `time_us` on average.

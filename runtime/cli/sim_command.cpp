@@ -38,9 +38,11 @@ struct sim_request {
 };
 
 outcome<operation_kind> parse_operation(std::string_view name) {
-  constexpr std::array<operation_kind, 5> simulated{
-      operation_kind::all_reduce, operation_kind::all_gather, operation_kind::reduce_scatter,
-      operation_kind::broadcast, operation_kind::barrier};
+  constexpr std::array<operation_kind, 10> simulated{
+      operation_kind::all_reduce,  operation_kind::all_gather, operation_kind::reduce_scatter,
+      operation_kind::broadcast,   operation_kind::barrier,    operation_kind::reduce,
+      operation_kind::gather,      operation_kind::scatter,    operation_kind::all_to_all,
+      operation_kind::all_to_all_v};
   std::string known;
   for (const operation_kind kind : simulated) {
     if (name == to_string(kind)) return kind;
@@ -154,7 +156,8 @@ void add_sim_command(CLI::App& app, action& chosen) {
   command->footer(footer);
   command
       ->add_option("operation", request->operation,
-                   "all_reduce, all_gather, reduce_scatter, broadcast or barrier")
+                   "all_reduce, all_gather, reduce_scatter, broadcast, reduce, gather, scatter, "
+                   "all_to_all, all_to_all_v or barrier")
       ->required();
   command->add_option("-n,--ranks", run.rank_count, "Ranks")
       ->check(CLI::Range(1u, 1u << 20))
@@ -165,7 +168,7 @@ void add_sim_command(CLI::App& app, action& chosen) {
       ->excludes(count);
   command->add_option("-d,--type", request->type, "Element type")->capture_default_str();
   command->add_option("-o,--op", request->op, "Reduction")->capture_default_str();
-  command->add_option("-r,--root", run.operation.root, "Root of a broadcast")
+  command->add_option("-r,--root", run.operation.root, "Root of broadcast, reduce, gather, scatter")
       ->capture_default_str();
   command->add_option("--seed", run.seed, "Seed of everything random")->capture_default_str();
   command->add_option("--repeat", run.repetition_count, "Operations, one after the other")

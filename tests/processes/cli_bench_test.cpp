@@ -63,7 +63,8 @@ BOOST_AUTO_TEST_CASE(all_reduce_prints_a_checked_row_for_every_size) {
 }
 
 BOOST_AUTO_TEST_CASE(every_collective_is_checked) {
-  for (const char* collective : {"all_gather", "reduce_scatter", "broadcast", "sendrecv"})
+  for (const char* collective : {"all_gather", "reduce_scatter", "broadcast", "reduce", "gather",
+                                 "scatter", "all_to_all", "all_to_all_v", "sendrecv"})
     check_good(bench(collective, {"-n", "3", "-b", "3K", "-e", "192K", "-f", "64"}), 2);
   const auto rows = check_good(bench("barrier", {"-n", "3"}), 1);
   BOOST_CHECK_EQUAL(rows[0][8], "N/A");

@@ -1,6 +1,7 @@
 #define BOOST_TEST_MODULE stage_sim
 #include <boost/test/unit_test.hpp>
 
+#include <iterator>
 #include <map>
 #include <vector>
 
@@ -68,14 +69,20 @@ BOOST_AUTO_TEST_CASE(every_collective_is_right_under_many_orders) {
     simulation_options options;
     options.seed = seed;
     options.rank_count = static_cast<std::uint32_t>(draw.between(1, 9));
-    const operation_kind kinds[] = {operation_kind::all_reduce, operation_kind::all_gather,
+    const operation_kind kinds[] = {operation_kind::all_reduce,     operation_kind::all_gather,
                                     operation_kind::reduce_scatter, operation_kind::broadcast,
-                                    operation_kind::barrier};
-    options.operation.kind = kinds[draw.below(5)];
+                                    operation_kind::barrier,        operation_kind::reduce,
+                                    operation_kind::gather,         operation_kind::scatter,
+                                    operation_kind::all_to_all,     operation_kind::all_to_all_v};
+    options.operation.kind = kinds[draw.below(std::size(kinds))];
     options.operation.count = draw.one_in(4) ? draw.below(8) : draw.below(60'000);
     if (options.operation.kind == operation_kind::barrier) options.operation.count = 0;
     options.operation.root = static_cast<std::uint32_t>(draw.below(options.rank_count));
-    if (options.operation.kind != operation_kind::broadcast) options.operation.root = 0;
+    const bool rooted = options.operation.kind == operation_kind::broadcast ||
+                        options.operation.kind == operation_kind::reduce ||
+                        options.operation.kind == operation_kind::gather ||
+                        options.operation.kind == operation_kind::scatter;
+    if (!rooted) options.operation.root = 0;
     options.repetition_count = static_cast<std::uint32_t>(draw.between(1, 3));
     const auto report = simulate(options);
     BOOST_TEST_CONTEXT("seed " << seed << ", " << to_string(options.operation) << ", "

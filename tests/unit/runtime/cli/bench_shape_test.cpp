@@ -21,7 +21,8 @@ BOOST_AUTO_TEST_CASE(names_are_ours_or_those_of_nccl_tests) {
 
 BOOST_AUTO_TEST_CASE(what_is_not_built_is_told_from_what_does_not_exist) {
   BOOST_CHECK(parse_bench_kind("sendrecv").value() == bench_kind::sendrecv);
-  BOOST_CHECK(parse_bench_kind("all_to_all").error().code() == errc::not_available);
+  BOOST_CHECK(parse_bench_kind("alltoall").value() == bench_kind::all_to_all);
+  BOOST_CHECK(parse_bench_kind("hypercube").error().code() == errc::not_available);
   BOOST_CHECK(parse_bench_kind("all_reduse").error().code() == errc::bad_argument);
 }
 
@@ -37,6 +38,13 @@ BOOST_AUTO_TEST_CASE(the_size_is_the_larger_buffer_as_nccl_tests_has_it) {
   BOOST_CHECK_EQUAL(scatter.count, 32u);
   BOOST_CHECK_EQUAL(scatter.send_bytes, 1024u);
   BOOST_CHECK_EQUAL(scatter.receive_bytes, 256u);
+  const auto exchange = shape_of(bench_kind::all_to_all, data_type::float64, 4, 1024);
+  BOOST_CHECK_EQUAL(exchange.count, 32u);
+  BOOST_CHECK_EQUAL(exchange.send_bytes, 1024u);
+  BOOST_CHECK_EQUAL(exchange.receive_bytes, 1024u);
+  const auto rooted = shape_of(bench_kind::gather, data_type::float32, 4, 1024);
+  BOOST_CHECK_EQUAL(rooted.send_bytes, 256u);
+  BOOST_CHECK_EQUAL(rooted.receive_bytes, 1024u);
 }
 
 BOOST_AUTO_TEST_CASE(bus_factors_are_those_of_nccl_tests) {
@@ -44,6 +52,8 @@ BOOST_AUTO_TEST_CASE(bus_factors_are_those_of_nccl_tests) {
   BOOST_CHECK_CLOSE(bus_factor(bench_kind::all_gather, 4), 0.75, 1e-9);
   BOOST_CHECK_CLOSE(bus_factor(bench_kind::reduce_scatter, 4), 0.75, 1e-9);
   BOOST_CHECK_CLOSE(bus_factor(bench_kind::broadcast, 4), 1, 1e-9);
+  BOOST_CHECK_CLOSE(bus_factor(bench_kind::reduce, 4), 1, 1e-9);
+  BOOST_CHECK_CLOSE(bus_factor(bench_kind::all_to_all, 4), 0.75, 1e-9);
   BOOST_CHECK_SMALL(bus_factor(bench_kind::all_reduce, 1), 1e-9);
 }
 

@@ -101,7 +101,8 @@ BOOST_AUTO_TEST_CASE(json_has_an_object_for_every_half) {
   BOOST_CHECK_EQUAL(
       table_json(heading_of(bench_kind::all_reduce), {row}),
       "[\n  {\"library\": \"troupe\", \"lanes\": \"tcp\", \"operation\": \"all_reduce\", \"type\": "
-      "\"float32\", \"op\": \"sum\", \"ranks\": 4, \"bytes\": 1024, \"count\": 256, \"in_place\": "
+      "\"float32\", \"algorithm\": \"none\", \"op\": \"sum\", \"ranks\": 4, \"bytes\": 1024, "
+      "\"count\": 256, \"in_place\": "
       "false, \"time_us\": 10.000, \"p50_us\": 9.500, \"algbw_gbs\": 0.102400, \"busbw_gbs\": "
       "0.153600, \"wrong\": 0}\n]\n");
 }
