@@ -23,13 +23,13 @@ inline constexpr std::uint64_t ring_chunk_bytes_min = 64 * 1024;
 /// Limits that choose and shape algorithms. Must be equal on all ranks. Filled from
 /// `config/collective_options.hpp` by whoever plans.
 struct tuning {
-  std::uint64_t all_reduce_halving_above_bytes = 64 * 1024;
-  std::uint64_t all_reduce_ring_above_bytes = 64 * 1024;
-  std::uint64_t all_gather_ring_above_bytes = 32 * 1024;
+  std::uint64_t all_reduce_halving_above_bytes = 128 * 1024;
+  std::uint64_t all_reduce_ring_above_bytes = 1024 * 1024;
+  std::uint64_t all_gather_ring_above_bytes = 1024 * 1024;
   std::uint32_t all_gather_bruck_above_ranks = 8;
-  std::uint64_t reduce_scatter_ring_above_bytes = 32 * 1024;
-  std::uint64_t broadcast_chain_above_bytes = 256 * 1024;
-  std::uint64_t reduce_chain_above_bytes = 256 * 1024;
+  std::uint64_t reduce_scatter_ring_above_bytes = 1024 * 1024;
+  std::uint64_t broadcast_chain_above_bytes = 4 * 1024 * 1024;
+  std::uint64_t reduce_chain_above_bytes = 4 * 1024 * 1024;
   std::uint64_t chunk_bytes = 1024 * 1024;  ///< largest piece of a pipelined transfer, at least 1
   std::uint32_t pipeline_chunk_count = 4;   ///< chunks in flight per direction, 1 to 16
 };

@@ -1,6 +1,8 @@
 #define BOOST_TEST_MODULE collectives
 #include <boost/test/unit_test.hpp>
 
+#include <sys/mman.h>
+
 #include <atomic>
 #include <chrono>
 #include <numeric>
@@ -338,6 +340,54 @@ BOOST_AUTO_TEST_CASE(zero_elements_need_no_buffer) {
                                    .receive_counts = {0, 0},
                                    .receive_offsets = {0, ~0ull}}));
     wrong += !good(c.send({.peer = rank{static_cast<std::uint32_t>(r)}}));
+  });
+  BOOST_TEST(wrong.load() == 0);
+}
+
+/// Address space without memory: pages are there once they are touched.
+class sparse_floats {
+ public:
+  explicit sparse_floats(std::uint64_t count) : bytes_(count * sizeof(float)) {
+    at_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  }
+  ~sparse_floats() { ::munmap(at_, bytes_); }
+  sparse_floats(const sparse_floats&) = delete;
+  sparse_floats& operator=(const sparse_floats&) = delete;
+
+  bool mapped() const { return at_ != MAP_FAILED; }
+  float* data() { return static_cast<float*>(at_); }
+
+ private:
+  std::uint64_t bytes_;
+  void* at_;
+};
+
+BOOST_AUTO_TEST_CASE(blocks_beyond_two_to_the_31_elements_and_32_bytes_are_reached) {
+  auto job = join_locally(2);
+  require_joined(job);
+  constexpr std::uint64_t far = (1ull << 32) + 5;  // elements: 16 GiB from the start
+  std::atomic<int> wrong{0};
+  on_all_ranks(job, [&](std::size_t r) {
+    sparse_floats in(far + 10), out(far + 10);
+    if (!in.mapped() || !out.mapped()) {
+      ++wrong;
+      return;
+    }
+    const auto mine = static_cast<float>(r + 1);
+    for (std::uint64_t i = 0; i < 5; ++i)
+      in.data()[i] = in.data()[far + i] = mine * 10 + static_cast<float>(i);
+    // Rank 0's block lies at the start, rank 1's far behind, on both sides.
+    wrong += !good(job[r].all_to_all_v({.send = in.data(),
+                                        .receive = out.data(),
+                                        .send_counts = {5, 5},
+                                        .send_offsets = {0, far},
+                                        .receive_counts = {5, 5},
+                                        .receive_offsets = {far, 1ull << 31}}));
+    for (std::uint64_t i = 0; i < 5; ++i) {
+      wrong += out.data()[far + i] != 10 + static_cast<float>(i);
+      wrong += out.data()[(1ull << 31) + i] != 20 + static_cast<float>(i);
+    }
   });
   BOOST_TEST(wrong.load() == 0);
 }

@@ -144,15 +144,16 @@ bool reduces_in_place(local_job& job, std::size_t r, std::size_t n, std::size_t 
 
 BOOST_AUTO_TEST_CASE(an_all_reduce_in_place_is_right_on_both_sides_of_every_limit_of_size) {
   // Recursive doubling sends partials from where the next arrival lands. Limits: eager_bytes
-  // (16 KiB), byte work done on the spot (32 KiB), the ring (64 KiB).
+  // (16 KiB), byte work done on the spot (32 KiB), halving (128 KiB), the ring (1 MiB).
   for (const std::uint32_t ranks : {2u, 3u, 4u}) {
     auto job = join_locally(ranks);
     require_joined(job);
     std::atomic<int> wrong{0};
     on_all_ranks(job, [&](std::size_t r) {
-      for (const std::size_t n : {4095u, 4096u, 4097u, 5000u, 6144u, 8000u, 8191u, 8192u, 8193u,
-                                  12'000u, 16'383u, 16'384u, 16'385u})
-        for (std::size_t round = 0; round < 6; ++round)
+      for (const std::size_t n :
+           {4095u, 4096u, 4097u, 5000u, 6144u, 8000u, 8191u, 8192u, 8193u, 16'384u, 16'385u,
+            32'768u, 32'769u, 65'536u, 100'001u, 262'144u, 262'145u})
+        for (std::size_t round = 0; round < 3; ++round)
           wrong += !reduces_in_place(job, r, n, round);
     });
     BOOST_TEST(wrong.load() == 0, ranks << " ranks");

@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <set>
 #include <utility>
@@ -53,13 +54,20 @@ std::size_t count_of(const collective_effects& effects) {
 /// larger than the memory of any machine.
 class byteless_world {
  public:
-  byteless_world(plan_request request, std::uint64_t buffer_bytes) {
+  explicit byteless_world(plan_request request) {
+    const std::uint64_t block = request.signature.count;
+    const std::uint64_t all = block * request.size;
+    if (request.signature.kind == operation_kind::all_to_all_v) request.signature.count = 0;
+    for (std::uint32_t self = 0; self < request.size; ++self)
+      blocks_.push_back({self * block, block, self * block, block});
     for (std::uint32_t self = 0; self < request.size; ++self) {
       request.self = rank{self};
       const plan what = make_plan(request, {}).value();
-      const collective_buffers buffers{.send = view(0, buffer_bytes),
-                                       .receive = view(1, buffer_bytes),
-                                       .scratch = view(2, what.scratch_bytes)};
+      const operation_kind kind = what.signature.kind;
+      const collective_buffers buffers{.send = view(0, sends_blocks(kind) ? all : block),
+                                       .receive = view(1, receives_blocks(kind) ? all : block),
+                                       .scratch = view(2, what.scratch_bytes),
+                                       .blocks = blocks_};
       states_.push_back(make_state(what, buffers).value());
       events_.push_back({rank{self}, collective_started{}});
     }
@@ -82,6 +90,17 @@ class byteless_world {
   std::uint32_t finished_count() const { return finished_count_; }
 
  private:
+  static bool exchanges(operation_kind kind) {
+    return kind == operation_kind::all_to_all || kind == operation_kind::all_to_all_v;
+  }
+  static bool sends_blocks(operation_kind kind) {
+    return exchanges(kind) || kind == operation_kind::reduce_scatter ||
+           kind == operation_kind::scatter;
+  }
+  static bool receives_blocks(operation_kind kind) {
+    return exchanges(kind) || kind == operation_kind::all_gather || kind == operation_kind::gather;
+  }
+
   struct transfer {
     rank from, to;
     std::uint32_t step = 0;
@@ -112,6 +131,7 @@ class byteless_world {
   }
   void apply(const finish&) { ++finished_count_; }
 
+  std::vector<peer_block> blocks_;
   std::vector<collective_state> states_;
   std::deque<std::pair<rank, collective_event>> events_;
   std::set<transfer> half_open_;
@@ -243,23 +263,116 @@ BOOST_AUTO_TEST_CASE(the_widest_windows_stay_within_the_bound_of_effects) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(buffers_around_and_above_four_gibibytes_are_covered_without_a_gap) {
-  for (const std::uint64_t size :
-       {(1ull << 31) - 1, 1ull << 31, (1ull << 32) + 1, (1ull << 33) + 5}) {
-    for (const algorithm which : {algorithm::ring, algorithm::recursive_doubling}) {
-      plan_request request{.signature = {.kind = operation_kind::all_reduce, .count = size}};
-      request.size = 3;
+BOOST_AUTO_TEST_CASE(an_event_of_another_peer_step_or_token_fits_no_new_machine) {
+  for (const auto& [kind, which] :
+       {std::pair{operation_kind::reduce, algorithm::binomial_tree},
+        std::pair{operation_kind::reduce, algorithm::chain},
+        std::pair{operation_kind::all_reduce, algorithm::recursive_halving},
+        std::pair{operation_kind::all_gather, algorithm::bruck}}) {
+    for (const std::uint32_t self : {0u, 1u, 4u}) {
+      plan_request request{.signature = {.kind = kind, .type = data_type::uint8, .count = bytes}};
+      request.size = 5;
+      request.self = rank{self};
       request.requested = which;
-      byteless_world world(request, size);
+      const plan what = make_plan(request, {.chunk_bytes = 64}).value();
+      const bool gathers = kind == operation_kind::all_gather;
+      const bool no_output = kind == operation_kind::reduce && self != 0;
+      collective_state state =
+          make_state(what, {.send = view(0, bytes),
+                            .receive = view(1, no_output ? 0 : bytes * (gathers ? 5 : 1)),
+                            .scratch = view(2, what.scratch_bytes)})
+              .value();
+      collective_effects out;
+      step(state, collective_started{}, out);
+      out.clear();
+      const rank nobody{self == 2 ? 3u : 2u};
+      for (const std::uint32_t number : {3'000'000'000u, 0xffff'ffffu, 77'777u}) {
+        step(state, put_finished{nobody, number}, out);
+        step(state, put_finished{no_rank, 0}, out);
+        step(state, accept_finished{rank{self}, number}, out);
+        step(state, accept_finished{no_rank, 0}, out);
+        step(state, bytes_finished{number & ~1u}, out);
+      }
+      BOOST_TEST(out.empty());
+      BOOST_TEST(state.ignored == 15u, to_string(which) << " at " << self);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(counts_above_two_and_four_gibibytes_are_covered_without_a_gap) {
+  struct row {
+    operation_kind kind;
+    algorithm which;
+    std::uint32_t output_blocks;  ///< of rank 0, the root
+  };
+  constexpr std::array rows{row{operation_kind::all_reduce, algorithm::ring, 1},
+                            row{operation_kind::all_reduce, algorithm::recursive_doubling, 1},
+                            row{operation_kind::all_reduce, algorithm::recursive_halving, 1},
+                            row{operation_kind::all_gather, algorithm::ring, 3},
+                            row{operation_kind::all_gather, algorithm::direct, 3},
+                            row{operation_kind::all_gather, algorithm::bruck, 3},
+                            row{operation_kind::reduce_scatter, algorithm::ring, 1},
+                            row{operation_kind::reduce_scatter, algorithm::direct, 1},
+                            row{operation_kind::reduce, algorithm::binomial_tree, 1},
+                            row{operation_kind::reduce, algorithm::chain, 1},
+                            row{operation_kind::gather, algorithm::direct, 3},
+                            row{operation_kind::scatter, algorithm::direct, 1},
+                            row{operation_kind::all_to_all, algorithm::direct, 3},
+                            row{operation_kind::all_to_all_v, algorithm::direct, 3}};
+  for (const std::uint64_t size : {(1ull << 31) - 1, (1ull << 32) + 1}) {
+    for (const row& one : rows) {
+      plan_request request{
+          .signature = {.kind = one.kind, .type = data_type::uint8, .count = size}};
+      request.size = 3;
+      request.requested = one.which;
+      byteless_world world(request);
       std::uint64_t covered = 0;
       for (const buffer_view& range : world.run()) {
         BOOST_REQUIRE(range.offset <= covered);
         covered = std::max(covered, range.offset + range.bytes);
       }
-      BOOST_TEST(covered == size);
-      BOOST_TEST(world.finished_count() == 3u);
+      BOOST_TEST_CONTEXT(to_string(one.kind) << " by " << to_string(one.which)) {
+        BOOST_TEST(covered == size * one.output_blocks);
+        BOOST_TEST(world.finished_count() == 3u);
+      }
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_pair_of_an_exchange_cuts_what_step_numbers_cannot_count) {
+  // 2^47 bytes, the most that a call may move, in chunks of 64 bytes would be 2^41 steps.
+  plan_request request{.signature = {.kind = operation_kind::all_to_all_v}};
+  request.size = 2;
+  const plan what = make_plan(request, {.chunk_bytes = 64}).value();
+  const std::uint64_t bytes_of_pair = 1ull << 47;
+  const std::vector<peer_block> blocks{{}, {0, bytes_of_pair, 0, bytes_of_pair}};
+  collective_state state = make_state(what, {.send = view(0, bytes_of_pair),
+                                             .receive = view(1, bytes_of_pair),
+                                             .scratch = {},
+                                             .blocks = blocks})
+                               .value();
+  collective_effects out;
+  step(state, collective_started{}, out);
+  BOOST_TEST(count_of<put>(out) == window_width_max);
+  const auto& first = std::get<accept>(out[0]);
+  BOOST_TEST(first.target.bytes == bytes_of_pair >> 31);
+}
+
+BOOST_AUTO_TEST_CASE(blocks_that_do_not_fit_are_refused) {
+  plan_request request{.signature = {.kind = operation_kind::all_to_all_v}};
+  request.size = 2;
+  const plan what = make_plan(request, {}).value();
+  const auto error_with = [&](std::vector<peer_block> blocks) {
+    const auto state = make_state(
+        what, {.send = view(0, 100), .receive = view(1, 100), .scratch = {}, .blocks = blocks});
+    return state ? errc::ok : state.error().code;
+  };
+  BOOST_TEST((error_with({{0, 50, 0, 50}, {50, 50, 50, 50}}) == errc::ok));
+  BOOST_TEST((error_with({{0, 50, 0, 50}}) == errc::bad_argument), "one for each rank");
+  BOOST_TEST((error_with({{0, 50, 0, 49}, {}}) == errc::bad_argument), "to itself");
+  BOOST_TEST((error_with({{}, {51, 50, 0, 0}}) == errc::bad_argument));
+  BOOST_TEST((error_with({{}, {0, 0, ~0ull, 2}}) == errc::bad_argument));
+  BOOST_TEST((error_with({{}, {~0ull, 0, ~0ull, 0}}) == errc::ok), "nothing lies nowhere");
 }
 
 BOOST_AUTO_TEST_CASE(a_window_moves_over_what_finished_early) {
