@@ -115,6 +115,31 @@ outcome<void> simulated_stage::join_all(duration limit) {
   return {};
 }
 
+outcome<std::vector<std::unique_ptr<communicator>>> simulated_stage::make_communicator(
+    communicator_id id, const std::vector<rank>& members, duration limit) {
+  const auto who = std::make_shared<const membership>(membership::of(members));
+  std::vector<ticket_handle<communicator_seat>> seats;
+  for (std::uint32_t self = 0; self < members.size(); ++self) {
+    seats.push_back(std::make_shared<ticket<communicator_seat>>());
+    post(nullptr, ranks_[to_index(members[self])]->actor,
+         communicator_requested{id, rank{self}, who, seats.back()});
+  }
+  const bool done = run_until(
+      [&] {
+        return std::all_of(seats.begin(), seats.end(), [](const auto& s) { return s->answered(); });
+      },
+      limit);
+  if (!done) return fail(errc::timed_out, "not every member made its part of the communicator");
+  std::vector<std::unique_ptr<communicator>> out;
+  for (std::uint32_t self = 0; self < members.size(); ++self) {
+    auto& seat = *seats[self]->wait(duration::zero());
+    if (!seat) return fail(seat.error());
+    out.push_back(std::make_unique<communicator_handle>(ranks_[to_index(members[self])]->way_in,
+                                                        std::move(*seat)));
+  }
+  return out;
+}
+
 void simulated_stage::crash(rank r, net::crash_kind how) {
   fabric_.crash(r.value, how);
   ranks_[to_index(r)]->home->crashed = true;

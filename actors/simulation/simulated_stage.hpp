@@ -47,6 +47,11 @@ class simulated_stage {
   /// The world communicator of a rank that joined.
   communicator& world(rank r) { return *ranks_[to_index(r)]->world; }
 
+  /// Makes a communicator of these world ranks, in this order, without the agreement that a split
+  /// needs: one handle a member. `id` is new. Errors: timed_out, or that of the first member.
+  outcome<std::vector<std::unique_ptr<communicator>>> make_communicator(
+      communicator_id id, const std::vector<rank>& members, duration limit);
+
   /// Goes on until `done` or until `limit` of virtual time passed; true if `done`.
   bool run_until(const std::function<bool()>& done, duration limit);
 
