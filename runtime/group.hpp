@@ -17,6 +17,9 @@ class grouped_operation {
 
   virtual void launch() = 0;
 
+  /// What was launched may begin on the calling thread, if nobody drives the endpoint.
+  virtual void start_now() = 0;
+
   /// Ends the work with `why`; it is never launched.
   virtual void drop(const failure& why) = 0;
 

@@ -35,17 +35,22 @@ const operation_options& options_of(const operation_options& options) {
 class deferred_operation final : public grouped_operation {
  public:
   deferred_operation(std::shared_ptr<work_state> work, rank_actor member,
-                     std::shared_ptr<const std::atomic<bool>> alive)
+                     std::shared_ptr<const std::atomic<bool>> alive,
+                     std::weak_ptr<endpoint_door> door)
       : work_(std::move(work)),
         handle_(work_),
         member_(std::move(member)),
-        alive_(std::move(alive)) {}
+        alive_(std::move(alive)),
+        door_(std::move(door)) {}
 
   void launch() override {
     if (!alive_->load())
       return drop({errc::aborted, "the communicator was destroyed before its group ended"});
     work_->set_launched(true);
     post(nullptr, member_, operation_requested{work_});
+  }
+  void start_now() override {
+    if (const auto open = door_.lock()) open->start_now();
   }
   void drop(const failure& why) override { work_->finish(why); }
   const work_handle& handle() const override { return handle_; }
@@ -56,6 +61,7 @@ class deferred_operation final : public grouped_operation {
   rank_actor member_;
   // Shared with the communicator's handle, which clears it when it goes.
   std::shared_ptr<const std::atomic<bool>> alive_;
+  std::weak_ptr<endpoint_door> door_;
 };
 
 }  // namespace
@@ -123,7 +129,7 @@ outcome<work_handle> communicator_handle::call(const Arguments& arguments) {
   }
   if (!grouped) return launch(std::move(*work));
   (*work)->set_launched(false);
-  in->add(std::make_unique<deferred_operation>(*work, seat_.member, alive_));
+  in->add(std::make_unique<deferred_operation>(*work, seat_.member, alive_, door_));
   return work_handle(std::move(*work));
 }
 

@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_fails_keeps_the_whole_group_from_being_launched
       {.send = in.data(), .receive = out.data(), .count = 10, .options = grouped});
   const auto bad =
       job[0].broadcast({.buffer = in.data(), .count = 10, .root = rank{7}, .options = grouped});
-  const auto worse = job[0].split({.options = grouped});
+  const auto worse = job[0].split({.colour = std::nullopt, .options = grouped});
   BOOST_REQUIRE(fine.has_value());
   BOOST_REQUIRE(!bad.has_value());
   BOOST_REQUIRE(!worse.has_value());
