@@ -52,8 +52,11 @@ def build(troupe_build):
     """Installs the measured Troupe for itself and builds the programs against it."""
     installed = os.path.join(BUILD, "installed")
     jobs = str(os.cpu_count() or 2)
-    run_step("building Troupe", ["cmake", "--build", troupe_build, "--parallel", jobs,
-                                 "--target", "troupe_programs"])
+    # Minutes, the first time: its progress is shown.
+    made = subprocess.run(["cmake", "--build", troupe_build, "--parallel", jobs,
+                           "--target", "troupe_programs"], stdout=sys.stderr, check=False)
+    if made.returncode != 0:
+        sys.exit(f"peers: building Troupe in {troupe_build} failed")
     run_step("installing Troupe", ["cmake", "--install", troupe_build, "--prefix", installed])
     out = run_step("configuring the programs",
                    ["cmake", "-S", HERE, "-B", BUILD, "-G", "Ninja",
@@ -290,7 +293,11 @@ def main(arguments):
     plan = peer_plan.plan_of(options)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end_by_signal)
-    troupe = build(os.path.join(ROOT, options.troupe_build or "build/release"))
+    try:
+        troupe = build(os.path.join(ROOT, options.troupe_build or "build/release"))
+    except KeyboardInterrupt:
+        warn("interrupted while building")
+        return 130
     environment = dict(os.environ)
     if options.rep_movsb_off:
         environment["GLIBC_TUNABLES"] = "glibc.cpu.x86_rep_movsb_threshold=1073741824"
