@@ -222,22 +222,16 @@ def machine_ticks():
 
 
 class OthersMeter:
-    """The share of all processors that neither the measured job nor this driver used."""
+    """From here on: the share of all cores that neither a job nor this driver uses."""
 
-    def __init__(self):
-        self.others = self.all = 0
+    def __init__(self, job):
+        self.job = job
+        self.before = self.now()
 
-    def watch(self, job, act):
-        busy, total = machine_ticks()
-        own = job.cpu_ticks() + ticks_of(os.getpid())
-        try:
-            return act()
-        finally:
-            busy_after, total_after = machine_ticks()
-            own_after = job.cpu_ticks() + ticks_of(os.getpid())
-            self.others += max(0, busy_after - busy - max(0, own_after - own))
-            self.all += total_after - total
+    def now(self):
+        return (*machine_ticks(), self.job.cpu_ticks() + ticks_of(os.getpid()))
 
-    @property
     def share(self):
-        return self.others / self.all if self.all else 0.0
+        busy, total, own = (after - before for after, before in
+                            zip(self.now(), self.before, strict=True))
+        return max(0, busy - own) / total if total > 0 else 0.0

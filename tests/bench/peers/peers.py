@@ -166,18 +166,19 @@ def calls_within(budget_s, mean_ns):
     return max(fewest, min(CALLS_MAX, int(budget_s * 1e9 / max(mean_ns, 1))))
 
 
-def take_turn(job, measurement, budget_s, meter):
-    """(p50 of rank 0, mean of the slowest rank) in nanoseconds."""
-    def act():
-        ready = job.command(f"prepare {measurement.operation} {measurement.bytes}")
-        calls = calls_within(budget_s, max(int(words[1]) for words in ready))
-        timed = job.command(f"time {calls}")
-        job.command("release")
-        return int(timed[0][1]), max(int(words[2]) for words in timed) / calls
-    return meter.watch(job, act)
+def take_turn(job, measurement, budget_s):
+    """p50 of rank 0, mean of the slowest rank, and who else used the cores."""
+    ready = job.command(f"prepare {measurement.operation} {measurement.bytes}")
+    calls = calls_within(budget_s, max(int(words[1]) for words in ready))
+    meter = OthersMeter(job)
+    timed = job.command(f"time {calls}")
+    others = meter.share()
+    job.command("release")
+    return peer_report.Turn(p50_ns=int(timed[0][1]), others=others,
+                            mean_ns=max(int(words[2]) for words in timed) / calls)
 
 
-def measure(seats, measurement, plan, meter, first):
+def measure(seats, measurement, plan, first):
     """The rows of one measurement; who begins changes from one to the next."""
     turns = {seat.row: [] for seat in seats}
     reasons = {}
@@ -191,7 +192,7 @@ def measure(seats, measurement, plan, meter, first):
                 reasons[seat.row] = seat.reason
                 continue
             try:
-                turns[seat.row].append(take_turn(job, measurement, plan.budget_s, meter))
+                turns[seat.row].append(take_turn(job, measurement, plan.budget_s))
             except JobFailed as failure:
                 reasons[seat.row] = str(failure)
                 if not failure.alive:
@@ -211,10 +212,9 @@ def measure_all(plan, launcher, environment, results):
             for first, measurement in enumerate(plan.measurements):
                 if measurement.ranks != ranks:
                     continue
-                meter = OthersMeter()
-                rows = measure(seats, measurement, plan, meter, first)
+                rows = measure(seats, measurement, plan, first)
                 results += rows
-                say(peer_report.table_line(measurement, plan.rows, rows, meter.share))
+                say(peer_report.table_line(measurement, plan.rows, rows))
 
 
 def start_up(launcher, environment):

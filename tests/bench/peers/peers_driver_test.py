@@ -20,9 +20,9 @@ from peer_plan import (GLOO_TCP, MIB, OPENMPI_SHM, OPENMPI_TCP, ROWS, TROUPE_IN_
 KEYS = {"library", "lanes", "operation", "ranks", "bytes", "p50_us", "busbw_gbs"}
 
 
-def result(row, measurement, p50_us, mean_us=None):
-    return peer_report.measured_row(row, measurement,
-                                    [(p50_us * 1000, (mean_us or p50_us) * 1000)])
+def result(row, measurement, p50_us, mean_us=None, others=0.0):
+    turn = peer_report.Turn(p50_us * 1000, (mean_us or p50_us) * 1000, others)
+    return peer_report.measured_row(row, measurement, [turn])
 
 
 def small(ranks):
@@ -63,16 +63,18 @@ class Rows(unittest.TestCase):
     def test_give_a_ping_pong_one_way(self):
         self.assertEqual(result(TROUPE_TCP, Measurement("ping_pong", 2, 8), 30)["p50_us"], 15)
 
-    def test_are_medians_over_turns(self):
-        row = peer_report.measured_row(TROUPE_TCP, small(2), [(9000, 1), (1000, 1), (2000, 1)])
-        self.assertEqual(row["p50_us"], 2)
+    def test_are_medians_over_the_turns_that_others_disturbed_least(self):
+        turns = [peer_report.Turn(p50_ns, 1, others) for p50_ns, others in
+                 ((9000, 0.02), (1000, 0.0), (2000, 0.05), (50_000, 0.5), (60_000, 0.06))]
+        row = peer_report.measured_row(TROUPE_TCP, small(2), turns)
+        self.assertEqual((row["p50_us"], row["others"]), (2, 0.05))
 
 
 class Table(unittest.TestCase):
     def test_shows_each_row_and_what_is_missing(self):
-        results = [result(OPENMPI_TCP, small(2), 9.5),
+        results = [result(OPENMPI_TCP, small(2), 9.5, others=0.25),
                    peer_report.missing_row(TROUPE_SHM, small(2), "no lane kind shm")]
-        line = peer_report.table_line(small(2), [OPENMPI_TCP, TROUPE_SHM], results, 0.25)
+        line = peer_report.table_line(small(2), [OPENMPI_TCP, TROUPE_SHM], results)
         self.assertIn("9.50us", line)
         self.assertIn("n/a", line)
         self.assertTrue(line.endswith("25%"))
@@ -104,6 +106,11 @@ class Goals(unittest.TestCase):
         found = verdicts([result(TROUPE_SHM, small(2), 4.5), peer_report.start_up_row([5e8])])
         self.assertEqual(found["troupe/shm all_reduce 8 B x2 p50_us <= 3"], "missed by 50%")
         self.assertEqual(found["troupe/tcp start_up x64 p50_us <= 1e+06"], "met")
+
+    def test_say_when_others_used_the_machine(self):
+        found = verdicts([result(TROUPE_SHM, small(2), 2, others=0.4)])
+        self.assertEqual(found["troupe/shm all_reduce 8 B x2 p50_us <= 3"],
+                         "met (others used 40%)")
 
     def test_name_the_row_that_was_not_measured(self):
         found = verdicts([result(TROUPE_TCP, small(2), 9),
@@ -211,6 +218,15 @@ class Jobs(unittest.TestCase):
         with self.assertRaisesRegex(peer_jobs.JobFailed, "ended with 5 at the start: no lane shm"):
             peer_jobs.Job("job", 1, lambda _: ["sh", "-c", "echo no lane shm; exit 5"],
                           self.directory.name, None)
+
+    def test_are_metered_apart_from_others(self):
+        job = self.job(["ready 1"])
+        meter = peer_jobs.OthersMeter(job)
+        meter.before = (1000, 10_000, 400)
+        meter.now = lambda: (1100, 10_200, 470)
+        self.assertAlmostEqual(meter.share(), 0.15)
+        meter.now = lambda: (1100, 10_000, 470)
+        self.assertEqual(meter.share(), 0)
 
     def test_a_wrong_result_is_shouted(self):
         job = self.job(["wrong element 3 of 8"])
