@@ -109,6 +109,15 @@ def rank_count_of(text):
     return int(text)
 
 
+def above_zero(convert):
+    def number(text):
+        value = convert(text)
+        if value <= 0:
+            raise argparse.ArgumentTypeError(f"{text} is not above 0")
+        return value
+    return number
+
+
 def parser():
     out = argparse.ArgumentParser(
         prog="./dev bench peers",
@@ -124,9 +133,9 @@ def parser():
                      help="only these: " + ",".join(OPERATIONS))
     out.add_argument("--ranks", type=list_of(rank_count_of), help="only these (2,4,8)")
     out.add_argument("--sizes", type=list_of(size_of), help="only these (8,1K,64K,1M,16M,128M)")
-    out.add_argument("--rounds", type=int, help="times that each row has its turn; the median "
-                     "counts (3, --quick 1)")
-    out.add_argument("--budget", type=float, metavar="S",
+    out.add_argument("--rounds", type=above_zero(int), help="times that each row has its turn; the "
+                     "median of the quiet ones counts (3, --quick 1)")
+    out.add_argument("--budget", type=above_zero(float), metavar="S",
                      help="seconds of timed calls in a turn (0.3, --quick 0.2)")
     out.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
                      help="an option of Troupe's configuration for all rows of Troupe")
