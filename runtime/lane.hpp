@@ -139,6 +139,16 @@ class lane_network {
 
   virtual lane_kind kind() const = 0;
 
+  /// What lanes to `peer` are made of, as far as is known: a network of several kinds chooses.
+  virtual lane_kind kind_to([[maybe_unused]] const lane_address& peer) const { return kind(); }
+
+  /// Grows whenever an answer of `kind_to` may have changed.
+  virtual std::uint64_t kind_changes() const { return 0; }
+
+  /// What people should know that no error says: lanes are not of the kind that was wished, and
+  /// why. One line; empty if there is nothing new.
+  virtual std::string take_notice() { return {}; }
+
   /// Where peers reach this endpoint.
   virtual lane_address address() const = 0;
 
@@ -155,8 +165,13 @@ class lane_network {
   /// The next moment at which `poll` has something to do though nothing arrives; `never` if none.
   virtual instant next_deadline() const = 0;
 
-  /// A descriptor that is readable (in the sense of poll(2)) when `poll` has something to do; -1 if
-  /// this network has none and must be polled.
+  /// As `next_deadline`, asked right before sleeping on `wait_descriptor`: from here to the next
+  /// `poll` whatever comes makes the descriptor readable. In the past if something came already. A
+  /// network whose peers ring a doorbell arms it here.
+  virtual instant prepare_to_wait() { return next_deadline(); }
+
+  /// A descriptor that, after `prepare_to_wait`, is readable (in the sense of poll(2)) when `poll`
+  /// has something to do; -1 if this network has none and must be polled.
   virtual int wait_descriptor() const = 0;
 
   /// Connections refused by the network itself before a lane existed (backlog, descriptor limit).

@@ -53,6 +53,7 @@ class lane_router final : public poller {
     if (network_.next_deadline() <= now) poll(now);
   }
   instant next_deadline() const override { return network_.next_deadline(); }
+  instant prepare_to_wait() override { return network_.prepare_to_wait(); }
   int wait_descriptor() const override { return network_.wait_descriptor(); }
 
  private:

@@ -45,6 +45,7 @@ void drive_baton::nap(duration length) {
 
 bool drive_baton::enter(duration patience) {
   if (guest_.exchange(true, std::memory_order_acq_rel)) return false;
+  visits_.fetch_add(1, std::memory_order_seq_cst);
   const auto end = std::chrono::steady_clock::now() + patience;
   for (unsigned tries = 0; !driving_.try_lock(); ++tries) {
     if (tries < spins_before_yield) {
@@ -62,6 +63,7 @@ bool drive_baton::enter(duration patience) {
 
 bool drive_baton::try_enter() {
   if (guest_.exchange(true, std::memory_order_acq_rel)) return false;
+  visits_.fetch_add(1, std::memory_order_seq_cst);
   if (driving_.try_lock()) return true;
   guest_.store(false, std::memory_order_release);
   return false;

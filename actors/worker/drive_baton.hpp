@@ -25,6 +25,10 @@ class drive_baton {
   void give() { driving_.unlock(); }
   bool guest_wants() const { return guest_.load(std::memory_order_relaxed); }
 
+  /// Grows with every guest. Whoever is about to sleep compares it with what it was when it asked
+  /// for its deadline: a guest in between moved deadlines and silenced doorbells.
+  std::uint64_t visits() const { return visits_.load(std::memory_order_seq_cst); }
+
   // -- a waiting thread
 
   /// True if the caller drives now; false if another guest does, or the worker did not let go
@@ -48,6 +52,7 @@ class drive_baton {
   // Futex of the napping worker: grows with every wake-up.
   std::atomic<std::uint32_t> wake_ups_{0};
   std::atomic<bool> napping_{false};
+  std::atomic<std::uint64_t> visits_{0};
 };
 
 }  // namespace troupe::actors

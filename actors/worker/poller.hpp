@@ -20,6 +20,10 @@ class poller {
   /// When `poll` must run again though nothing wakes the worker; `never` if there is no such time.
   virtual instant next_deadline() const = 0;
 
+  /// As `next_deadline`, asked right before the worker sleeps: what comes from here to the next
+  /// `poll` makes `wait_descriptor` readable.
+  virtual instant prepare_to_wait() { return next_deadline(); }
+
   /// A descriptor that wakes a parked worker when readable; -1 if there is none.
   virtual int wait_descriptor() const { return -1; }
 };

@@ -205,7 +205,8 @@ void polling_coordinator::drive(const std::function<bool()>& done, duration limi
       case idle_pause::advice::spin: _mm_pause(); break;
       case idle_pause::advice::yield: ::sched_yield(); break;
       case idle_pause::advice::sleep:
-        sleep_on_descriptors(std::min({earliest_deadline(), end, saturating_add(at, guest_nap)}));
+        sleep_on_descriptors(std::min({prepare_to_wait(), end, saturating_add(at, guest_nap)}),
+                             baton_.visits());
         break;
     }
   }
@@ -285,17 +286,20 @@ bool polling_coordinator::run_jobs() {
 
 void polling_coordinator::park() {
   // The deadline is read while this thread still drives; a guest that takes over wakes it.
-  const instant until = earliest_deadline();
+  const auto visits = baton_.visits();
+  const instant until = prepare_to_wait();
   thread_id_.store(std::thread::id{});
   baton_.give();
-  if (!baton_.guest_wants()) sleep_on_descriptors(until);
+  if (!baton_.guest_wants()) sleep_on_descriptors(until, visits);
   baton_.take();
   thread_id_.store(std::this_thread::get_id());
 }
 
-void polling_coordinator::sleep_on_descriptors(instant until) {
+void polling_coordinator::sleep_on_descriptors(instant until, std::uint64_t visits) {
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
-  if (!inbox_filled_.load(std::memory_order_seq_cst) && !stopping_.load()) {
+  // A guest that came and went since saw no sleeper to wake.
+  const bool current = baton_.visits() == visits;
+  if (current && !inbox_filled_.load(std::memory_order_seq_cst) && !stopping_.load()) {
     std::array<pollfd, descriptors_max> waits{};
     nfds_t count = 0;
     waits[count++] = {wake_descriptor_, POLLIN, 0};
@@ -313,10 +317,10 @@ void polling_coordinator::sleep_on_descriptors(instant until) {
   sleepers_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-instant polling_coordinator::earliest_deadline() const {
+instant polling_coordinator::prepare_to_wait() {
   instant earliest = never;
-  for (const auto* p : pollers_)
-    earliest = std::min(earliest, p->next_deadline());
+  for (auto* p : pollers_)
+    earliest = std::min(earliest, p->prepare_to_wait());
   return earliest;
 }
 

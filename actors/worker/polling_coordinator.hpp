@@ -92,8 +92,8 @@ class polling_coordinator : public caf::scheduler::abstract_coordinator {
   bool take_inbox();
   bool run_jobs();
   void park();
-  void sleep_on_descriptors(instant until);
-  instant earliest_deadline() const;
+  void sleep_on_descriptors(instant until, std::uint64_t visits);
+  instant prepare_to_wait();
   void drop_jobs();
   void collect_descriptors();
 

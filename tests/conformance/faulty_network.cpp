@@ -40,6 +40,7 @@ class faulty_network final : public lane_network {
 
   std::size_t poll(instant now, std::span<network_event> out) override;
   instant next_deadline() const override { return inner_.next_deadline(); }
+  instant prepare_to_wait() override { return inner_.prepare_to_wait(); }
 
   int wait_descriptor() const override {
     if (state_.is(lane_bug::waits_on_a_deaf_descriptor)) return deaf_;

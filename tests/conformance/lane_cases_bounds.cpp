@@ -189,11 +189,12 @@ std::string the_descriptor_to_wait_for_tells_when_to_poll(lane_world& world) {
   for (std::uint64_t i = 0; i < 3; ++i) {
     pair.be_quiet();
     if (is_readable(0)) return "it is readable though nothing is to be done";
-    if (world.network(1).next_deadline() <= world.now()) return "a deadline passed in silence";
+    if (world.network(1).prepare_to_wait() <= world.now()) return "a deadline passed in silence";
     if (pair.at(0).post_message(bytes_of(i)) != post_status::accepted) return "not taken";
     if (!is_readable(1000)) return "it does not tell that a message came";
     if (!pair.wait_until([&] { return pair.log(1).size() == i + 1; })) return "no message";
   }
+  world.network(1).prepare_to_wait();
   world.network(0).dial(world.network(1).address(), 7, world.now() + world.patience());
   return is_readable(1000) ? "" : "it does not tell that a peer dialled";
 }
