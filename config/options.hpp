@@ -4,6 +4,7 @@
 #include "config/collective_options.hpp"
 #include "config/dqplb_options.hpp"
 #include "config/metrics_options.hpp"
+#include "config/shm_options.hpp"
 #include "config/tcp_options.hpp"
 #include "config/transport_options.hpp"
 #include "config/watchdog_options.hpp"
@@ -16,6 +17,7 @@ struct options {
   bootstrap_options bootstrap;
   transport_options transport;
   tcp_options tcp;
+  shm_options shm;
   collective_options collective;
   dqplb_options dqplb;
   worker_options worker;

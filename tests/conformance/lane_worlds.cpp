@@ -4,12 +4,15 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 
+#include "net/host/host_network.hpp"
 #include "net/tcp/tcp_address.hpp"
 #include "runtime/assert.hpp"
 
@@ -38,6 +41,25 @@ void fabric_lane_world::wait(instant until) {
     fabric_.run_until(until);
   for (std::uint32_t endpoint = 0; fabric_.take_ready(endpoint);) {
   }
+}
+
+// -- machine
+// ---------------------------------------------------------------------------------------
+
+instant machine_lane_world::now() {
+  return instant(
+      std::chrono::duration_cast<duration>(std::chrono::steady_clock::now().time_since_epoch()));
+}
+
+void machine_lane_world::wait(instant until) {
+  for (int side = 0; side < 2; ++side)
+    until = std::min(until, network(side).prepare_to_wait());
+  const auto left = std::max(duration::zero(), until - now());
+  pollfd sockets[2] = {{network(0).wait_descriptor(), POLLIN, 0},
+                       {network(1).wait_descriptor(), POLLIN, 0}};
+  const auto milliseconds =
+      std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + (left.count() ? 1 : 0);
+  ::poll(sockets, 2, static_cast<int>(std::min<std::int64_t>(milliseconds, 60'000)));
 }
 
 // -- tcp
@@ -82,15 +104,21 @@ int bind_socket(const std::string& host, std::uint16_t& port) {
 
 }  // namespace
 
-tcp_lane_world::tcp_lane_world(const std::string& host, duration patience)
+tcp_lane_world::tcp_lane_world(const std::string& host, duration patience, lane_kind kind)
     : host_(host), patience_(patience) {
   buffers_.assign(2, buffer_table(buffer_count_max));
   for (auto& buffers : buffers_) {
     net::tcp_network_options options;
     options.interface = host;
-    auto network = net::tcp_network::make(options, buffers);
-    TROUPE_ASSERT(network.has_value());
-    networks_.push_back(std::move(*network));
+    if (kind == lane_kind::shm) {
+      auto network = net::host_network::make({.tcp = options, .shm = {}}, buffers);
+      TROUPE_ASSERT(network.has_value());
+      networks_.push_back(std::move(*network));
+    } else {
+      auto network = net::tcp_network::make(options, buffers);
+      TROUPE_ASSERT(network.has_value());
+      networks_.push_back(std::move(*network));
+    }
   }
 }
 
@@ -101,22 +129,6 @@ tcp_lane_world::~tcp_lane_world() {
 
 bool tcp_lane_world::has(const std::string& host) {
   return net::choose_listen_address(host, {}).has_value();
-}
-
-instant tcp_lane_world::now() {
-  return instant(
-      std::chrono::duration_cast<duration>(std::chrono::steady_clock::now().time_since_epoch()));
-}
-
-void tcp_lane_world::wait(instant until) {
-  for (const auto& network : networks_)
-    until = std::min(until, network->next_deadline());
-  const auto left = std::max(duration::zero(), until - now());
-  pollfd sockets[2] = {{networks_[0]->wait_descriptor(), POLLIN, 0},
-                       {networks_[1]->wait_descriptor(), POLLIN, 0}};
-  const auto milliseconds =
-      std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + (left.count() ? 1 : 0);
-  ::poll(sockets, 2, static_cast<int>(std::min<std::int64_t>(milliseconds, 60'000)));
 }
 
 // A port that is bound and not listened on: nobody else can take it, every dial is refused.
@@ -145,6 +157,48 @@ lane_address tcp_lane_world::silence() {
     deaf_sockets_.push_back(filler);
   }
   ::usleep(20'000);
+  return address;
+}
+
+// -- shm
+// -------------------------------------------------------------------------------------------
+
+shm_lane_world::shm_lane_world(const std::string& large_writes, duration patience)
+    : patience_(patience) {
+  buffers_.assign(2, buffer_table(buffer_count_max));
+  for (std::uint16_t side = 0; side < 2; ++side) {
+    net::shm_network_options options;
+    options.address = address_of(side);
+    options.memory.large_writes = large_writes;
+    auto network = net::shm_network::make(options, buffers_[side]);
+    TROUPE_ASSERT(network.has_value());
+    networks_.push_back(std::move(*network));
+  }
+}
+
+shm_lane_world::~shm_lane_world() {
+  ::close(deaf_socket_);
+}
+
+lane_address shm_lane_world::address_of(std::uint16_t number) {
+  lane_address address;
+  const auto process = static_cast<std::uint64_t>(::getpid());
+  std::memcpy(address.host.data(), &process, sizeof process);
+  address.port = static_cast<std::uint16_t>(1 + number);
+  return address;
+}
+
+// A listener that accepts nobody.
+lane_address shm_lane_world::silence() {
+  const auto address = address_of(2);
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  const auto text = std::string(1, '\0') + "troupe.shm." + to_string(address);
+  std::memcpy(name.sun_path, text.data(), text.size());
+  deaf_socket_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + text.size());
+  TROUPE_ASSERT(::bind(deaf_socket_, reinterpret_cast<const sockaddr*>(&name), length) == 0);
+  TROUPE_ASSERT(::listen(deaf_socket_, 16) == 0);
   return address;
 }
 

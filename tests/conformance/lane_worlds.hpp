@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "net/fabric/fabric.hpp"
+#include "net/shm/shm_network.hpp"
 #include "net/tcp/tcp_network.hpp"
 #include "tests/conformance/lane_world.hpp"
 
@@ -32,20 +33,27 @@ class fabric_lane_world final : public lane_world {
   std::vector<std::unique_ptr<lane_network>> networks_;
 };
 
-/// Two endpoints with sockets on one address of this machine, under its clock.
-class tcp_lane_world final : public lane_world {
+/// What a world of real networks waits with: this machine's clock, and poll(2).
+class machine_lane_world : public lane_world {
  public:
-  explicit tcp_lane_world(const std::string& host, duration patience = std::chrono::seconds(20));
+  instant now() override;
+  void wait(instant until) override;
+};
+
+/// Two endpoints on one address of this machine, under its clock: with sockets alone, or, `kind`
+/// shm, with shared memory where it can be had.
+class tcp_lane_world final : public machine_lane_world {
+ public:
+  explicit tcp_lane_world(const std::string& host, duration patience = std::chrono::seconds(20),
+                          lane_kind kind = lane_kind::tcp);
   ~tcp_lane_world() override;
 
   /// Whether this machine has the address.
   static bool has(const std::string& host);
 
-  lane_kind kind() const override { return lane_kind::tcp; }
+  lane_kind kind() const override { return networks_[0]->kind(); }
   lane_network& network(int side) override { return *networks_[side]; }
   buffer_table& buffers(int side) override { return buffers_[side]; }
-  instant now() override;
-  void wait(instant until) override;
   lane_address nobody() override;
   lane_address silence() override;
   std::uint64_t large_bytes() const override { return 64ull << 20; }
@@ -56,8 +64,34 @@ class tcp_lane_world final : public lane_world {
   std::string host_;
   duration patience_;
   std::vector<buffer_table> buffers_;
-  std::vector<std::unique_ptr<net::tcp_network>> networks_;
+  std::vector<std::unique_ptr<lane_network>> networks_;
   std::vector<int> deaf_sockets_;
+};
+
+/// Two endpoints of this process that share memory. `large_writes`: as the option of that name.
+class shm_lane_world final : public machine_lane_world {
+ public:
+  explicit shm_lane_world(const std::string& large_writes,
+                          duration patience = std::chrono::seconds(20));
+  ~shm_lane_world() override;
+
+  lane_kind kind() const override { return lane_kind::shm; }
+  lane_network& network(int side) override { return *networks_[side]; }
+  buffer_table& buffers(int side) override { return buffers_[side]; }
+  lane_address nobody() override { return address_of(3); }
+  lane_address silence() override;
+  std::uint64_t large_bytes() const override { return 64ull << 20; }
+  duration patience() const override { return patience_; }
+  duration quiet() const override { return std::chrono::milliseconds(50); }
+
+  /// A name that nobody else on this host uses.
+  static lane_address address_of(std::uint16_t number);
+
+ private:
+  duration patience_;
+  std::vector<buffer_table> buffers_;
+  std::vector<std::unique_ptr<net::shm_network>> networks_;
+  int deaf_socket_ = -1;
 };
 
 }  // namespace troupe::conformance

@@ -141,6 +141,27 @@ const std::vector<planted_case>& planted_socket_cases() {
   return cases;
 }
 
+// What a kind with rings, bells and pulled sources could have of its own.
+const std::vector<planted_case>& planted_shared_memory_cases() {
+  static const std::vector<planted_case> cases{
+      {TROUPE_CASE(the_descriptor_to_wait_for_tells_when_to_poll),
+       {{bug::waits_on_a_deaf_descriptor}, {bug::waits_on_a_noisy_descriptor}}},
+      {TROUPE_CASE(a_source_may_change_once_its_write_completed),
+       {{bug::completes_before_reading}}},
+      {TROUPE_CASE(a_large_write_arrives_whole),
+       {{bug::tells_before_bytes_are_there}, {bug::corrupts_write}}},
+      {TROUPE_CASE(a_lane_takes_depth_writes_and_then_is_full),
+       {{bug::takes_more_than_depth}, {bug::is_full_too_early, 32}, {bug::loses_completion, 20}}},
+      {TROUPE_CASE(a_key_withdrawn_in_mid_write_stops_the_write),
+       {{bug::shows_refused_as_arrived}, {bug::writes_though_refused}, {bug::dies_of_a_refusal}}},
+      {TROUPE_CASE(a_closed_lane_is_silent_and_its_memory_is_left_alone),
+       {{bug::speaks_after_close}, {bug::writes_after_close}}},
+      {TROUPE_CASE(messages_posted_before_close_arrive), {{bug::drops_the_last_message_on_close}}},
+      {TROUPE_CASE(a_lane_polled_one_event_at_a_time_says_everything), {{bug::announces_once}}},
+  };
+  return cases;
+}
+
 std::string run_on_fabric(lane_case run, planted_bug bug) {
   fabric_lane_world world;
   faulty_world faulty(world, bug);
@@ -149,6 +170,12 @@ std::string run_on_fabric(lane_case run, planted_bug bug) {
 
 std::string run_on_tcp(lane_case run, planted_bug bug) {
   tcp_lane_world world("127.0.0.1");
+  faulty_world faulty(world, bug);
+  return run(faulty);
+}
+
+std::string run_on_shm(lane_case run, planted_bug bug) {
+  shm_lane_world world("pull");
   faulty_world faulty(world, bug);
   return run(faulty);
 }
@@ -179,6 +206,12 @@ BOOST_AUTO_TEST_CASE(every_case_sees_the_bugs_it_is_there_for) {
 
 BOOST_AUTO_TEST_CASE(cases_about_sockets_see_bugs_on_sockets) {
   expect_seen(planted_socket_cases(), run_on_tcp);
+}
+
+BOOST_AUTO_TEST_CASE(cases_about_shared_memory_see_bugs_there) {
+  for (const auto& entry : planted_shared_memory_cases())
+    BOOST_TEST_CONTEXT(entry.name) BOOST_TEST(run_on_shm(entry.run, {}) == "");
+  expect_seen(planted_shared_memory_cases(), run_on_shm);
 }
 
 BOOST_AUTO_TEST_CASE(no_case_and_no_bug_is_without_the_other) {
