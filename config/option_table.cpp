@@ -23,7 +23,7 @@ constexpr std::int64_t in_ns(duration d) {
   return d.count();
 }
 
-constexpr std::array<std::string_view, 1> lane_choices{"tcp"};
+constexpr std::array<std::string_view, 3> lane_choices{"auto", "tcp", "shm"};
 
 constexpr option_description bootstrap_table[] = {
     {.name = "bootstrap.rendezvous",
@@ -104,7 +104,9 @@ constexpr option_description transport_table[] = {
      .field = field<&options::transport, &transport_options::lanes>,
      .choices = lane_choices,
      .agrees = agreement::must_agree,
-     .sentence = "What the lanes between two ranks are made of."},
+     .sentence =
+         "What the lanes between two ranks are made of: auto is shared memory on one host and "
+         "sockets between hosts; shm refuses ranks of other hosts."},
     // Every lane costs a descriptor at both ends of every link.
     {.name = "transport.data_lane_count",
      .kind = value_kind::count,

@@ -39,7 +39,7 @@ std::string format_value(const option_description& option, const option_value& v
 /// The same as it stands in a TOML file: quoted where the format wants quotes.
 std::string format_toml(const option_description& option, const option_value& value);
 
-/// "4KiB to 64MiB", "one of: tcp", "host:port, or empty: MASTER_ADDR:MASTER_PORT".
+/// "4KiB to 64MiB", "one of: auto tcp shm", "host:port, or empty: MASTER_ADDR:MASTER_PORT".
 std::string range_text(const option_description& option);
 
 /// How the value is written, for people: "bytes", "time", "lanes", "text".

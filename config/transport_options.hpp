@@ -9,8 +9,8 @@ namespace troupe::config {
 
 /// The link between two ranks. Section [transport].
 struct transport_options {
-  std::string lanes = "tcp";          ///< lane kind: "tcp" (shm and verbs come later); must agree
-  std::uint32_t data_lane_count = 1;  ///< data lanes beside the control lane; must agree
+  std::string lanes = "auto";                ///< "auto", "tcp" or "shm"; must agree
+  std::uint32_t data_lane_count = 1;         ///< data lanes beside the control lane; must agree
   std::uint64_t segment_bytes = 256 * 1024;  ///< largest write; must agree
   std::uint64_t eager_bytes = 16 * 1024;     ///< transfers up to this need no handshake; must agree
   std::uint32_t eager_slot_count = 64;  ///< eager messages a peer may have outstanding; must agree

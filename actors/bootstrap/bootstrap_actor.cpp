@@ -13,6 +13,7 @@ void bootstrap_actor_state::init(endpoint_context& context, net::bootstrap_optio
   timer_ = context.timers.create(*this);
   context.router.set_acceptor(this);
   context.book_owner = state_.get();
+  take_notice();
 }
 
 bootstrap_actor_state::~bootstrap_actor_state() {
@@ -99,15 +100,15 @@ void bootstrap_actor_state::apply_one(const net::report_joined&) {
 }
 
 void bootstrap_actor_state::apply_one(const net::report_join_failed& effect) {
-  context_->send(context_->endpoint,
-                 join_ended{std::make_shared<const failure>(effect.cause, effect.text)});
+  context_->send(context_->endpoint, join_ended{std::make_shared<const failure>(
+                                         effect.cause, with_notice(effect.text))});
 }
 
 void bootstrap_actor_state::apply_one(const net::report_unreachable& effect) {
   error what = effect.cause;
   what.peer = effect.peer;
-  context_->send(context_->endpoint,
-                 peer_failed{effect.peer, std::make_shared<const failure>(what, effect.text)});
+  context_->send(context_->endpoint, peer_failed{effect.peer, std::make_shared<const failure>(
+                                                                  what, with_notice(effect.text))});
 }
 
 void bootstrap_actor_state::apply_one(const net::report_death& effect) {
@@ -150,17 +151,21 @@ void bootstrap_actor_state::on_lane_ready(lane& ready) {
 }
 
 void bootstrap_actor_state::on_accepted(std::unique_ptr<lane> opened) {
+  take_notice();
   const auto connection = ++last_accepted_;
   keep(connection, std::move(opened));
   drive(net::connection_accepted{connection});
 }
 
 void bootstrap_actor_state::on_connected(std::uint64_t context, std::unique_ptr<lane> opened) {
+  take_notice();
+  why_refused_.clear();
   keep(context, std::move(opened));
   drive(net::connection_opened{context});
 }
 
 void bootstrap_actor_state::on_dial_failed(std::uint64_t context, error cause) {
+  if (auto said = take_notice(); !said.empty()) why_refused_ = std::move(said);
   drive(net::connection_refused{context, cause});
 }
 
@@ -180,6 +185,20 @@ void bootstrap_actor_state::drop(std::uint64_t connection) {
   connections_.erase(found->second.get());
   context_->router.bury(std::move(found->second));
   lanes_.erase(found);
+}
+
+std::string bootstrap_actor_state::take_notice() {
+  auto notice = context_->network.take_notice();
+  if (notice.empty()) return notice;
+  context_->counters.network_notices.add(1);
+  // A dial that is repeated says the same again.
+  if (notice != last_notice_) context_->strangers.note(context_->identity.self, notice);
+  last_notice_ = notice;
+  return notice;
+}
+
+std::string bootstrap_actor_state::with_notice(const std::string& text) const {
+  return why_refused_.empty() ? text : text + "; " + why_refused_;
 }
 
 bootstrap_actor spawn_bootstrap(endpoint_context& context, net::bootstrap_options options,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 
 #include "actors/bootstrap/bootstrap_messages.hpp"
 #include "actors/endpoint/endpoint_context.hpp"
@@ -47,6 +48,8 @@ class bootstrap_actor_state : public lane_owner, public lane_acceptor, public ti
   void on_timer(std::uint64_t generation) override;
   void keep(std::uint64_t connection, std::unique_ptr<lane> opened);
   void drop(std::uint64_t connection);
+  std::string take_notice();
+  std::string with_notice(const std::string& text) const;
 
   endpoint_context* context_ = nullptr;
   std::unique_ptr<net::bootstrap_state> state_;
@@ -55,6 +58,8 @@ class bootstrap_actor_state : public lane_owner, public lane_acceptor, public ti
   std::uint64_t last_accepted_ = 0;
   std::map<std::uint64_t, std::unique_ptr<lane>> lanes_;
   std::map<const lane*, std::uint64_t> connections_;
+  std::string last_notice_;  ///< of the network
+  std::string why_refused_;  ///< what it said to the dials that failed since one stood
 };
 
 bootstrap_actor spawn_bootstrap(endpoint_context& context, net::bootstrap_options options,

@@ -67,7 +67,7 @@ void collective_actor_state::start(operation_slot slot) {
   touched_.clear();
   auto& e = entry();
   const auto& request = e.work->request();
-  const auto planned = plan_operation(request, e.self, e.members->size(), *context_);
+  const auto planned = plan_operation(e, *context_);
   if (!planned) {
     end(std::make_shared<failure>(planned.error(),
                                   "no algorithm for " + to_string(request.signature)));

@@ -4,8 +4,8 @@
 
 namespace troupe::actors {
 
-result<collectives::plan> plan_operation(const operation_request& request, rank self,
-                                         std::uint32_t size, const endpoint_context& context) {
+result<collectives::plan> plan_operation(const operation_entry& entry, endpoint_context& context) {
+  const auto& request = entry.work->request();
   const auto& options = context.options.collective;
   const collectives::tuning limits{
       .all_reduce_halving_above_bytes = options.all_reduce_halving_above_bytes,
@@ -21,9 +21,9 @@ result<collectives::plan> plan_operation(const operation_request& request, rank 
   // A split is an all-gather of what each member wants; it keeps its own kind on the wire.
   if (signature.kind == operation_kind::split) signature.kind = operation_kind::all_gather;
   return collectives::make_plan({.signature = signature,
-                                 .self = self,
-                                 .size = size,
-                                 .lanes = size == 1 ? lane_kind::none : context.network.kind(),
+                                 .self = entry.self,
+                                 .size = entry.members->size(),
+                                 .lanes = context.lanes_among(entry.communicator, *entry.members),
                                  .requested = request.algorithm,
                                  .in_place = request.in_place,
                                  .peer = request.peer},

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "actors/endpoint/endpoint_context.hpp"
-#include "actors/work/operation_request.hpp"
 #include "collectives/plan.hpp"
 
 #include <string>
@@ -16,8 +15,7 @@ struct transfer_ends {
 };
 
 /// The plan of one operation under the options of this endpoint.
-result<collectives::plan> plan_operation(const operation_request& request, rank self,
-                                         std::uint32_t size, const endpoint_context& context);
+result<collectives::plan> plan_operation(const operation_entry& entry, endpoint_context& context);
 
 /// The signature that travels with a transfer to (`was_put`) or from member `peer`: the two sides
 /// of a point-to-point transfer call different operations and mean the same one, and a pair of an

@@ -102,6 +102,9 @@ class endpoint_collectable final : public prometheus::Collectable {
     one("troupe_links_lost_total", "Links to peers that were lost.", o.links_lost);
     one("troupe_strangers_refused_total", "Connections that could not prove themselves.",
         o.strangers_refused);
+    one("troupe_network_notices_total",
+        "Times that lanes were not of the kind that was wished; the log says why.",
+        o.network_notices);
     one("troupe_segments_sent_total", "Segments of large transfers posted.", o.segments_sent);
     one("troupe_segment_bytes_sent_total", "Bytes of those segments.", o.segment_bytes_sent);
     one("troupe_eager_messages_sent_total", "Small transfers posted.", o.eager_messages_sent);

@@ -61,6 +61,22 @@ void endpoint_context::wake_watchdog() {
   timers.arm(watchdog_timer, saturating_add(now(), options.watchdog.interval), 0);
 }
 
+lane_kind endpoint_context::lanes_among(communicator_id id, const membership& members) {
+  if (members.size() == 1) return lane_kind::none;
+  const auto changes = network.kind_changes();
+  const auto known = known_lanes_.find(id.value);
+  if (known != known_lanes_.end() && known->second.changes == changes) return known->second.kind;
+  auto kind = network.kind();
+  for (std::uint32_t i = 0; i < members.size() && book_owner != nullptr; ++i) {
+    const auto peer = members.to_world(rank{i});
+    if (peer == identity.self) continue;
+    const auto to_peer = network.kind_to(book_owner->book.at(peer).address);
+    if (to_peer != lane_kind::shm) kind = to_peer;
+  }
+  known_lanes_[id.value] = {changes, kind};
+  return kind;
+}
+
 std::string endpoint_context::describe(rank peer) const {
   std::string out = "rank " + std::to_string(peer.value);
   if (book_owner != nullptr && book_owner->book.contains(peer) &&

@@ -106,10 +106,21 @@ struct endpoint_context {
   /// The link to world rank `peer`; made on first use. The endpoint supervises it.
   const qp_group_actor& link_to(rank peer);
 
+  /// What carries the operations of a communicator: the slowest kind among the lanes to its other
+  /// members. Asked once a communicator, and again when the network chose anew.
+  lane_kind lanes_among(communicator_id id, const membership& members);
+  void forget_lanes(communicator_id id) { known_lanes_.erase(id.value); }
+
   /// "rank 3 (127.0.0.1:4711)", for texts.
   std::string describe(rank peer) const;
 
  private:
+  struct known_lanes {
+    std::uint64_t changes = 0;  ///< `kind_changes()` of the network when it was asked
+    lane_kind kind = lane_kind::none;
+  };
+
+  std::unordered_map<std::uint32_t, known_lanes> known_lanes_;  ///< by communicator id
   std::optional<actor_kind> broken_kind_;
 };
 

@@ -12,6 +12,7 @@
 #include "actors/endpoint/quiet_network.hpp"
 #include "config/launch_environment.hpp"
 #include "net/crypto/system_entropy.hpp"
+#include "net/host/host_network.hpp"
 #include "net/tcp/tcp_address.hpp"
 #include "net/tcp/tcp_network.hpp"
 
@@ -28,7 +29,7 @@ constexpr duration join_grace = std::chrono::seconds(2);
 
 constexpr duration shut_down_patience = std::chrono::seconds(2);
 
-// Sockets of one rank before its first operation: listener, epoll, wake-up, ring and rendezvous.
+// Sockets of one rank before its first operation: listeners, epolls, wake-up, ring and rendezvous.
 constexpr std::uint64_t basic_descriptors = 16;
 
 std::uint64_t fnv(std::string_view text) {
@@ -42,6 +43,12 @@ std::uint32_t host_id() {
   char name[256] = {};
   ::gethostname(name, sizeof name - 1);
   return static_cast<std::uint32_t>(fnv(name));
+}
+
+template <class Network>
+outcome<std::unique_ptr<lane_network>> own(outcome<std::unique_ptr<Network>> made) {
+  if (!made) return fail(std::move(made.error()));
+  return std::unique_ptr<lane_network>(std::move(*made));
 }
 
 outcome<std::unique_ptr<lane_network>> open_network(const config::options& options,
@@ -62,9 +69,13 @@ outcome<std::unique_ptr<lane_network>> open_network(const config::options& optio
     tcp.port_first = who.rendezvous.port;
     tcp.port_last = who.rendezvous.port;
   }
-  auto made = net::tcp_network::make(tcp, buffers);
-  if (!made) return fail(made.error());
-  return std::unique_ptr<lane_network>(std::move(*made));
+  if (options.transport.lanes == "tcp") return own(net::tcp_network::make(tcp, buffers));
+  const bool required = options.transport.lanes == "shm";
+  return own(net::host_network::make(
+      {.lanes = required ? net::host_lanes::required : net::host_lanes::preferred,
+       .tcp = std::move(tcp),
+       .shm = options.shm},
+      buffers));
 }
 
 polling_options make_polling_options(const config::worker_options& options) {

@@ -25,4 +25,9 @@ void stranger_log::refused(rank self, const std::string& where, const char* reas
   left_out_ = 0;
 }
 
+void stranger_log::note(rank self, const std::string& text) const {
+  if (enabled_)
+    std::fprintf(stderr, "troupe: rank %u: %s\n", static_cast<unsigned>(self.value), text.c_str());
+}
+
 }  // namespace troupe::actors

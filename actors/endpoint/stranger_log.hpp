@@ -8,8 +8,8 @@
 
 namespace troupe::actors {
 
-/// One line on standard error for each refused connection, at most one a second: a port scanner
-/// must not fill a disk. What was left out is counted in the next line.
+/// What is said on standard error about connections. Refused ones get one line a second at most: a
+/// port scanner must not fill a disk; what was left out is counted in the next line.
 ///
 /// Thread: the worker only.
 class stranger_log {
@@ -18,6 +18,9 @@ class stranger_log {
   void enable() { enabled_ = true; }
 
   void refused(rank self, const std::string& where, const char* reason, instant now);
+
+  /// A line of its own about this endpoint's network.
+  void note(rank self, const std::string& text) const;
 
  private:
   bool enabled_ = false;

@@ -86,9 +86,12 @@ outcome<void> bench_runner::introduce() {
   mine.pid = static_cast<std::int32_t>(::getpid());
   ::gethostname(mine.host.data(), mine.host.size() - 1);
   std::vector<introduction> all(world_->size());
-  auto done = wait_for(world_->all_gather(
-      {.send = &mine, .receive = all.data(), .count = sizeof mine, .type = data_type::uint8}));
-  if (!done || !is_first()) return done;
+  auto work = world_->all_gather(
+      {.send = &mine, .receive = all.data(), .count = sizeof mine, .type = data_type::uint8});
+  if (!work) return fail(std::move(work.error()));
+  if (auto done = (*work)->wait(); !done || !is_first()) return done;
+  // What was asked for leaves the choice to the endpoint; the table says what it was.
+  heading_.lanes = to_string((*work)->path().lanes);
   std::vector<bench_device> devices;
   for (const introduction& each : all)
     devices.push_back({each.pid, each.host.data()});

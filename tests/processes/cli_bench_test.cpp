@@ -91,13 +91,31 @@ BOOST_AUTO_TEST_CASE(one_half_can_be_left_out_and_so_can_the_check) {
 
 BOOST_AUTO_TEST_CASE(json_has_the_rows_of_the_table) {
   const std::string path = "cli_bench_test." + std::to_string(::getpid()) + ".json";
-  check_good(bench("all_reduce", {"-n", "2", "-b", "8", "-e", "64", "-f", "8", "--json", path}), 2);
+  check_good(bench("all_reduce",
+                   {"-n", "2", "-b", "8", "-e", "64", "-f", "8", "--lanes", "tcp", "--json", path}),
+             2);
   std::ifstream file(path);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   ::unlink(path.c_str());
   BOOST_CHECK_EQUAL(count_of("\"library\": \"troupe\", \"lanes\": \"tcp\"", text), 4);
   BOOST_CHECK_EQUAL(count_of("\"in_place\": true", text), 2);
   BOOST_CHECK_EQUAL(count_of("\"wrong\": 0}", text), 4);
+}
+
+BOOST_AUTO_TEST_CASE(the_table_says_which_lanes_were_used) {
+  const auto heading_of = [](const words& options) {
+    words all{"-n", "2", "-b", "1M", "-e", "1M", "--iterations", "2"};
+    all.insert(all.end(), options.begin(), options.end());
+    const auto run = bench("all_reduce", all);
+    check_good(run, 1);
+    BOOST_CHECK_EQUAL(run.error, "");
+    const auto first = run.out.substr(0, run.out.find('\n'));
+    return first.substr(first.find("lanes="));
+  };
+  BOOST_CHECK_EQUAL(heading_of({}), "lanes=shm");
+  BOOST_CHECK_EQUAL(heading_of({"--lanes", "auto"}), "lanes=shm");
+  BOOST_CHECK_EQUAL(heading_of({"--lanes", "shm"}), "lanes=shm");
+  BOOST_CHECK_EQUAL(heading_of({"--lanes", "tcp"}), "lanes=tcp");
 }
 
 BOOST_AUTO_TEST_CASE(inside_a_job_it_is_a_rank_of_it) {

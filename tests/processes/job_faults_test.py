@@ -56,9 +56,10 @@ def job(size, *arguments, **environment):
 
 
 class FaultsWhileRunning(unittest.TestCase):
-    def kill_one(self, size, count, victim, host="127.0.0.1"):
+    def kill_one(self, size, count, victim, host="127.0.0.1", lanes="auto"):
         port = free_port()
-        ranks = [Rank(r, size, port, "loop", str(count), "20", host=host) for r in range(size)]
+        ranks = [Rank(r, size, port, "loop", str(count), "20", host=host,
+                      TROUPE_TRANSPORT_LANES=lanes) for r in range(size)]
         for r in ranks:
             self.assertTrue(r.line().startswith("running"))
         time.sleep(0.2)
@@ -79,6 +80,27 @@ class FaultsWhileRunning(unittest.TestCase):
 
     def test_a_killed_rank_ends_large_operations_of_all_others_within_two_seconds(self):
         self.kill_one(3, 2_000_000, 0)
+
+    def test_the_same_over_sockets(self):
+        self.kill_one(4, 1000, 2, lanes="tcp")
+        self.kill_one(3, 2_000_000, 0, lanes="tcp")
+
+    def test_a_killed_job_leaves_no_shared_memory(self):
+        def names():
+            with open("/proc/net/unix") as f:
+                return {line.split()[-1] for line in f if "troupe.shm." in line}
+        files, before = set(os.listdir("/dev/shm")), names()
+        ranks = job(3, "loop", "1000000", "20", TROUPE_TRANSPORT_LANES="shm")
+        for r in ranks:
+            self.assertTrue(r.line().startswith("running"))
+        self.assertNotEqual(names(), before)
+        for r in ranks:
+            r.process.send_signal(signal.SIGKILL)
+        for r in ranks:
+            r.process.wait()
+            r.process.stdout.close()
+        self.assertEqual(set(os.listdir("/dev/shm")) - files, set())
+        self.assertEqual(names() - before, set())
 
     def test_ipv6_carries_a_job_and_its_faults(self):
         try:
@@ -172,6 +194,27 @@ class FaultsWhileJoining(unittest.TestCase):
             self.assertEqual(code, "ok", message)
         for s in strangers:
             s.close()
+
+    def with_its_name_taken(self, lanes):
+        """A job whose rank 0 finds that somebody else has its name in shared memory."""
+        port = free_port()
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as squatter:
+            squatter.bind(f"\0troupe.shm.127.0.0.1:{port}")
+            ranks = [Rank(r, 2, port, TROUPE_TRANSPORT_LANES=lanes, **self.QUICK)
+                     for r in range(2)]
+            texts = [r.process.communicate(timeout=20)[0] for r in ranks]
+        return port, texts
+
+    def test_without_shared_memory_sockets_do_and_it_says_why(self):
+        port, texts = self.with_its_name_taken("auto")
+        for text in texts:
+            self.assertRegex(text, r"(?m)^ended ok")
+        self.assertRegex(texts[0], f"troupe: rank 0: .*sockets.*127.0.0.1:{port}.*in use")
+
+    def test_where_shared_memory_is_required_nothing_else_will_do(self):
+        port, texts = self.with_its_name_taken("shm")
+        self.assertRegex(texts[0], f"(?m)^ended system_failure .*127.0.0.1:{port}")
+        self.assertNotRegex(texts[1], r"(?m)^ended ok")
 
     def test_too_few_descriptors_are_told_with_needed_and_available(self):
         def few():

@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(zero_is_allowed_outside_the_range_where_it_means_unset) {
 
 BOOST_AUTO_TEST_CASE(a_text_with_choices_is_one_of_them) {
   const std::string problem = problem_of("transport.lanes", {form::string, "carrier-pigeon"});
-  BOOST_TEST(has(problem, "one of: tcp"), problem);
+  BOOST_TEST(has(problem, "one of: auto tcp shm"), problem);
   BOOST_TEST(has(problem_of("transport.lanes", {form::string, ""}), "is empty"));
 }
 
