@@ -17,7 +17,7 @@ enum class store_path : std::uint8_t {
 };
 
 /// From here on the size alone decides for streaming. Measured (docs/performance.md): below 1 MiB
-/// streaming halves the speed, from 4 MiB on it is a draw or wins, by up to twice. A processor with
+/// streaming halves the speed, from 4 MiB on it is a draw or wins. A processor with
 /// 32 MiB of fast last-level cache draws at 8 MiB, when both buffers fill half of it. A caller that
 /// works through a large buffer in pieces knows better than the size of a piece: it names the path.
 inline constexpr std::uint64_t streaming_bytes = 8 * 1024 * 1024;

@@ -7,8 +7,8 @@ namespace troupe::actors {
 namespace {
 
 // One turn of a job, whichever is less. At the 2 GB/s of a busy memory and the 0.8 G elements/s of
-// the slowest conversion measured (float8_e4m3 with AVX-512; docs/performance.md) this is 130 and
-// 80 us.
+// the slowest conversion measured (premultiplied float8_e4m3, AVX2; docs/performance.md) this is
+// 130 and 80 us.
 constexpr std::uint64_t turn_bytes = 256 * 1024;
 constexpr std::uint64_t turn_elements = 64 * 1024;
 

@@ -74,7 +74,7 @@ void over_one_directly(const loop_arguments& in, const Body& body) {
 /// Values of a round: two arrays of 1 KiB stay in the first-level cache.
 constexpr std::size_t round_elements = 256;
 /// Arrays are read and written in whole vectors: what is behind the last value counts as there.
-constexpr std::size_t vector_elements = 16;
+constexpr std::size_t vector_elements = 32;
 
 constexpr std::size_t whole_vectors(std::size_t count) {
   return (count + vector_elements - 1) / vector_elements * vector_elements;

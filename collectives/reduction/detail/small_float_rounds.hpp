@@ -27,7 +27,7 @@ template <>
 struct code_vectors<float16_format> {
   static floats load(const std::byte* from) { return floats_of_halves(load_16(from)); }
   static void store(std::byte* to, floats values) {
-    store_16(to, nearest_halves(with_canonical_nan(values)));
+    store_16(to, halves_of<_MM_FROUND_TO_NEAREST_INT>(with_canonical_nan(values)));
   }
 };
 
@@ -49,14 +49,16 @@ struct code_vectors<float8_e4m3_format> {
   static constexpr int nan = 0x7f;
 
   static floats load(const std::byte* from) {
-    const codes given = load_8(from);
-    const codes magnitude = both(given, same(0x7f));
-    const codes sign = up<8>(both(given, same(0x80)));
-    const codes half = where_above(magnitude, same(largest), same(0x7e00), up<7>(magnitude));
-    return scaled(floats_of_halves(either(half, sign)), 256.0f);
+    const codes shifted = up<7>(load_8(from));
+    const codes magnitude = both(shifted, same(0x3f80));
+    const codes half = both(shifted, same(0xbf80));
+    return scaled(floats_of_halves(where_equal(magnitude, same(nan << 7), same(0x7e00), half)),
+                  256.0f);
   }
+  /// A NaN has the largest magnitudes, whatever its payload: it needs no care beside what is too
+  /// large.
   static void store(std::byte* to, floats values) {
-    const codes halves = odd_halves(scaled(with_canonical_nan(values), 1 / 256.0f));
+    const codes halves = odd_halves(scaled(values, 1 / 256.0f));
     const codes magnitude = both(halves, same(0x7fff));
     const codes sign = down<8>(both(halves, same(0x8000)));
     const codes odd = both(down<7>(magnitude), same(1));
