@@ -18,7 +18,7 @@ set(TROUPE_FLAGS_avx512
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 warns of its own intrinsics, which leave undefined lanes undefined (GCC PR 105593).
-  list(APPEND TROUPE_FLAGS_avx512 -Wno-maybe-uninitialized)
+  list(APPEND TROUPE_FLAGS_avx512 -Wno-maybe-uninitialized -Wno-uninitialized)
 endif()
 
 function(troupe_variants directory)
