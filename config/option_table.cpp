@@ -164,10 +164,11 @@ constexpr option_description transport_table[] = {
      .kind = value_kind::count,
      .field = field<&options::transport, &transport_options::transfer_count>,
      .unit = "transfers",
-     .low = 16,
+     .low = 64,
      .high = 1 * mib,
      .agrees = agreement::must_agree,
-     .sentence = "Transfers of one link that may be pending."},
+     .sentence = "Transfers of one link that may be pending; a 64th of it is how many collectives "
+                 "run at once."},
     {.name = "transport.write_timeout",
      .kind = value_kind::time_length,
      .field = field<&options::transport, &transport_options::write_timeout>,

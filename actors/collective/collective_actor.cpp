@@ -1,6 +1,7 @@
 #include "actors/collective/collective_actor.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "actors/collective/operation_plan.hpp"
 #include "runtime/assert.hpp"
@@ -60,11 +61,33 @@ transfer_id collective_actor_state::id_of(std::uint32_t step) const {
   return {e.communicator, e.epoch, e.number, step};
 }
 
+/// False if so many collectives run that this one waits until another has ended.
+bool collective_actor_state::take_turn() {
+  auto& e = entry();
+  const auto kind = e.work->request().signature.kind;
+  const bool free = kind == operation_kind::send || kind == operation_kind::receive;
+  if (free || e.has_turn) return true;
+  const bool room = context_->running_collective_count < context_->running_collective_count_max();
+  if (!room && !e.may_overdraw_scratch) {
+    e.waits_for_turn = true;
+    context_->turn_waiters.push_back(slot_);
+    return false;
+  }
+  e.waits_for_turn = false;
+  e.has_turn = true;
+  ++context_->running_collective_count;
+  return true;
+}
+
 void collective_actor_state::start(operation_slot slot) {
+  // One that waited may be started twice, or ended meanwhile.
+  const auto* called = context_->operations.find(slot);
+  if (called == nullptr || called->ended || (running_ && slot == slot_ && state_)) return;
   slot_ = slot;
   running_ = true;
   stopping_.reset();
   touched_.clear();
+  if (!take_turn()) return;
   auto& e = entry();
   const auto& request = e.work->request();
   const auto planned = plan_operation(e, *context_);
@@ -342,6 +365,10 @@ void collective_actor_state::end(std::shared_ptr<const failure> why) {
   close_buffers();
   auto& e = entry();
   e.ended = true;
+  if (std::exchange(e.has_turn, false)) {
+    --context_->running_collective_count;
+    context_->give_turn();
+  }
   auto& counters = context_->counters;
   const auto kind = operation_counters::index(e.work->request().signature.kind);
   (why ? counters.failed : counters.finished)[kind].add(1);

@@ -33,6 +33,7 @@ class collective_actor_state : public byte_job_owner {
 
  private:
   void start(operation_slot slot);
+  bool take_turn();
   void adopt(operation_slot slot);
   void drive(const collectives::collective_event& event);
   void apply(const collectives::collective_effect& effect);

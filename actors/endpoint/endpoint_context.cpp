@@ -1,8 +1,10 @@
 #include "actors/endpoint/endpoint_context.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "actors/qp_group/qp_group_actor.hpp"
+#include "collectives/transfer_window.hpp"
 
 namespace troupe::actors {
 
@@ -11,6 +13,11 @@ namespace {
 // Operations of one endpoint, all communicators together. Chosen: index and generation share 32
 // bits of a transfer token; 4,096 is 16 communicators with the default bound of 256 each.
 constexpr std::uint16_t operation_capacity = 4096;
+
+// Transfers that a collective may have open with one peer: a window in each direction. Half of a
+// link's table stays for the oldest collectives of other communicators and for point-to-point
+// operations.
+constexpr std::uint32_t transfers_per_collective = 2 * collectives::window_width_max;
 
 }  // namespace
 
@@ -53,6 +60,21 @@ void endpoint_context::wake_scratch_waiters() {
   for (const auto slot : scratch_waiters)
     if (const auto* entry = operations.find(slot)) send(entry->runner, collective_start{slot});
   scratch_waiters.clear();
+}
+
+std::uint32_t endpoint_context::running_collective_count_max() const {
+  return std::max(1u, options.transport.transfer_count / (2 * transfers_per_collective));
+}
+
+void endpoint_context::give_turn() {
+  while (!turn_waiters.empty()) {
+    const auto slot = turn_waiters.front();
+    turn_waiters.pop_front();
+    const auto* entry = operations.find(slot);
+    if (entry == nullptr || !entry->waits_for_turn || entry->stopping || entry->ended) continue;
+    send(entry->runner, collective_start{slot});
+    return;
+  }
 }
 
 void endpoint_context::wake_watchdog() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -77,6 +78,19 @@ struct endpoint_context {
 
   /// Operations that wait for staging memory, oldest first; bounded by the operation table.
   std::vector<operation_slot> scratch_waiters;
+
+  /// Collectives that run, and those that wait for their turn, in the order of their calls; bounded
+  /// by the operation table. A collective has up to 32 transfers open with one peer, and a link has
+  /// room for `transport.transfer_count`: so many run at once, and the oldest of each communicator
+  /// besides. Point-to-point operations always run: what they wait for may be behind them.
+  std::uint32_t running_collective_count = 0;
+  std::deque<operation_slot> turn_waiters;
+
+  /// A collective ended: the first that still waits for its turn tries again.
+  void give_turn();
+
+  /// How many collectives run at once.
+  std::uint32_t running_collective_count_max() const;
 
   /// Memory came back or somebody may overdraw now: those who wait try again.
   void wake_scratch_waiters();

@@ -177,8 +177,11 @@ void rank_actor_state::on_ended(const collective_ended& message) {
   context_->operations.close(message.slot);
   drive(operation_ended{message.slot.index, message.why ? *message.why : failure{}});
   if (state_.running.empty()) return;
-  if (auto* oldest = context_->operations.find(slots_[state_.running.front().slot]))
-    oldest->may_overdraw_scratch = true;
+  const auto oldest = slots_[state_.running.front().slot];
+  if (auto* first = context_->operations.find(oldest)) {
+    first->may_overdraw_scratch = true;
+    if (first->waits_for_turn) context_->send(first->runner, collective_start{oldest});
+  }
   context_->wake_scratch_waiters();
 }
 

@@ -292,6 +292,41 @@ BOOST_AUTO_TEST_CASE(an_abort_ends_a_copy_to_oneself_in_the_middle) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(as_many_collectives_as_may_be_outstanding_find_room_in_a_link) {
+  // 16 chunks to and 16 from one peer each: all at once they would be twice what a link holds.
+  // Ranks call the two communicators in opposite orders.
+  auto job = join_locally(2, {{"collective.chunk_bytes", "4096"}});
+  require_joined(job);
+  constexpr std::size_t n = 16 * 1024, calls = 200;
+  std::atomic<int> wrong{0};
+  on_all_ranks(job, [&](std::size_t r) {
+    auto other = job[r].split({.colour = 0, .key = 0});
+    if (!other) {
+      ++wrong;
+      return;
+    }
+    std::vector<float> in(2 * n, static_cast<float>(r + 1));
+    std::vector<std::vector<float>> out(2 * calls, std::vector<float>(2 * n));
+    std::vector<work_handle> works;
+    for (std::size_t turn = 0; turn < 2; ++turn) {
+      auto& c = turn == r ? job[r] : **other;
+      for (std::size_t i = 0; i < calls; ++i) {
+        auto work =
+            c.all_to_all({.send = in.data(), .receive = out[turn * calls + i].data(), .count = n});
+        wrong += !work;
+        if (work) works.push_back(*work);
+      }
+    }
+    for (const auto& work : works) {
+      const auto done = work->wait(seconds(60));
+      if (!done && wrong++ == 0) BOOST_TEST(false, to_string(done.error()));
+    }
+    for (const auto& one : out)
+      wrong += one.front() != 1.0f || one.back() != 2.0f;
+  });
+  BOOST_TEST(wrong.load() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(one_rank_alone_computes_every_collective_without_a_lane) {
   auto job = join_locally(1);
   require_joined(job);
