@@ -34,6 +34,9 @@ struct link_options {
   sequence first_sequence{};
 
   duration write_timeout = std::chrono::seconds(5);  ///< a lane that completes nothing for so long
+  /// A lane that completes nothing for so long while the source of a cancelled put is read: its
+  /// owner waits to have it back. At most `write_timeout`.
+  duration release_timeout = std::chrono::milliseconds(500);
   duration ack_delay = std::chrono::microseconds(500);  ///< longest wait of an acknowledgement
   /// A put that waits so long for its accept, or for an eager slot, tells the peer.
   duration announce_delay = std::chrono::milliseconds(1);

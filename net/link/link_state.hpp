@@ -71,6 +71,12 @@ struct notice_queue {
   std::uint32_t count = 0;
 };
 
+/// Cancelled puts whose sources lanes still read.
+struct held_puts {
+  std::uint32_t count = 0;
+  instant since{};  ///< when the last of them was cancelled
+};
+
 /// Clock readings.
 struct link_clock {
   instant last_heard{};
@@ -113,6 +119,7 @@ struct link_state {
   std::array<accept_channel, channel_count> channels_in{};
   operation_memory memory;
   budget_account budget;
+  held_puts held;
   acknowledgement_ledger acks;
   notice_queue notices;
   link_clock clock;

@@ -82,6 +82,9 @@ struct transfer {
   transfer_notice tell = transfer_notice::none;
   transfer_side side = transfer_side::put;
   transfer_closing closing = transfer_closing::report;
+
+  /// Cancelled, and its owner waits until no lane reads the source.
+  bool is_held() const { return stopped && closing == transfer_closing::release && reading > 0; }
   std::uint8_t channel = 0;  ///< or eager slot
   bool local = false;        ///< our owner asked for it
   bool stopped = false;      ///< post no more bytes of it

@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/communicator.hpp"
@@ -43,10 +45,30 @@ troupe::failure loop(troupe::communicator& world, std::uint64_t count, long seco
   return {};
 }
 
+/// Aborts from a thread of its own when SIGUSR1 comes, while the loop has everything in flight. The
+/// signal is blocked in all threads from the start.
+int abort_when_told(troupe::communicator& world, std::uint64_t count) {
+  troupe::failure end;
+  std::thread running([&] { end = loop(world, count, 60); });
+  sigset_t told;
+  ::sigemptyset(&told);
+  ::sigaddset(&told, SIGUSR1);
+  int number = 0;
+  ::sigwait(&told, &number);
+  const auto began = clock_type::now();
+  world.abort();
+  running.join();
+  return report(end, began);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "join";
+  sigset_t told;
+  ::sigemptyset(&told);
+  ::sigaddset(&told, SIGUSR1);
+  ::pthread_sigmask(SIG_BLOCK, &told, nullptr);
   const auto began = clock_type::now();
   auto world = troupe::join();
   if (!world) return report(world.error(), began);
@@ -54,6 +76,10 @@ int main(int argc, char** argv) {
     const auto count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1000;
     const auto seconds = argc > 3 ? std::strtol(argv[3], nullptr, 10) : 20;
     return report(loop(**world, count, seconds), began);
+  }
+  if (mode == "abort") {
+    const auto count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1000;
+    return abort_when_told(**world, count);
   }
   if (mode == "idle") {
     const auto work = (*world)->barrier();

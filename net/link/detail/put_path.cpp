@@ -232,6 +232,7 @@ void on_grant(link_step& step, const grant_body& body) {
 void stop_put(link_step& step, std::uint32_t index, error failed, transfer_closing closing) {
   auto& s = step.s;
   auto& t = s.transfers[index];
+  const bool held_before = t.is_held();
   const bool told_before = t.closing == transfer_closing::silent;
   if (!told_before && t.closing != transfer_closing::release) t.closing = closing;
   if (t.phase == transfer_phase::put_granted) {
@@ -247,6 +248,10 @@ void stop_put(link_step& step, std::uint32_t index, error failed, transfer_closi
   t.failed = failed;
   if (t.closing == transfer_closing::release && t.reading == 0) {
     s.transfers.tell(transfer_notice::release, index);
+  }
+  if (!held_before && t.is_held()) {
+    ++s.held.count;
+    s.held.since = step.now;
   }
 }
 

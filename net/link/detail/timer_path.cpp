@@ -30,6 +30,9 @@ instant lane_deadline(const link_state& s, const lane_record& record) {
     const auto progressed = std::max(posted, record.progressed_at);
     deadline = std::min({deadline, saturating_add(progressed, timeout),
                          saturating_add(posted, timeout * patience_with_oldest)});
+    if (s.held.count > 0)
+      deadline = std::min(deadline, saturating_add(std::max(s.held.since, record.progressed_at),
+                                                   std::min(s.options.release_timeout, timeout)));
   }
   return std::max(deadline, s.clock.patience_until);
 }
@@ -126,6 +129,7 @@ void forgive_own_sleep(link_step& step) {
   auto& s = step.s;
   auto shortest = s.options.write_timeout;
   if (listens(s.options)) shortest = std::min(shortest, s.options.silence_timeout);
+  if (s.held.count > 0) shortest = std::min(shortest, s.options.release_timeout);
   if (step.now - s.clock.armed <= shortest / 4) return;
   TROUPE_MARK("link: own timer came late");
   s.clock.patience_until = saturating_add(step.now, shortest / 2);

@@ -66,7 +66,9 @@ void note_finished(link_step& step, segment& w) {
   if (!w.reads_source) return;
   w.reads_source = false;
   auto& t = s.transfers[w.transfer];
-  if (--t.reading == 0 && t.stopped && t.closing == transfer_closing::release) {
+  const bool held = t.is_held();
+  if (--t.reading == 0 && held) {
+    --s.held.count;
     s.transfers.tell(transfer_notice::release, w.transfer);
   }
 }
