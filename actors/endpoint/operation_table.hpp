@@ -29,7 +29,7 @@ struct operation_entry {
   collective_actor runner;
   instant started{};
   instant deadline = never;
-  /// The oldest of its communicator: it never waits for memory, nor for its turn.
+  /// The oldest collective of its communicator: it never waits for memory, nor for its turn.
   bool may_overdraw_scratch = false;
   bool has_turn = false;        ///< counts as one of the collectives that run
   bool waits_for_turn = false;  ///< until one of those has ended

@@ -113,7 +113,7 @@ void rank_actor_state::on_requested(const operation_requested& message) {
   entry.owner = rank_actor{self_};
   entry.started = context_->now();
   entry.deadline = saturating_add(entry.started, request.timeout);
-  entry.may_overdraw_scratch = state_.running.empty();
+  entry.may_overdraw_scratch = oldest_collective() == nullptr;
   context_->wake_watchdog();
   slots_[slot->index] = *slot;
   drive(operation_called{slot->index, request.signature, request.peer});
@@ -176,13 +176,22 @@ void rank_actor_state::on_ended(const collective_ended& message) {
   slots_.erase(message.slot.index);
   context_->operations.close(message.slot);
   drive(operation_ended{message.slot.index, message.why ? *message.why : failure{}});
-  if (state_.running.empty()) return;
-  const auto oldest = slots_[state_.running.front().slot];
+  const auto* next = oldest_collective();
+  if (next == nullptr) return;
+  const auto oldest = slots_[next->slot];
   if (auto* first = context_->operations.find(oldest)) {
     first->may_overdraw_scratch = true;
     if (first->waits_for_turn) context_->send(first->runner, collective_start{oldest});
   }
   context_->wake_scratch_waiters();
+}
+
+/// Null if none runs. A send or receive holds no memory and no turn, and may wait for what comes
+/// behind it.
+const rank_state::running_operation* rank_actor_state::oldest_collective() const {
+  for (const auto& one : state_.running)
+    if ((one.number.value & point_to_point_bit) == 0) return &one;
+  return nullptr;
 }
 
 void rank_actor_state::on_runner_down(const caf::down_msg& message) {

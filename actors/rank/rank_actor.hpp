@@ -45,6 +45,7 @@ class rank_actor_state {
   void on_ended(const collective_ended& message);
   void on_runner_down(const caf::down_msg& message);
   collective_actor take_runner();
+  const rank_state::running_operation* oldest_collective() const;
   notice_frame frame_of(const failure& why) const;
 
   rank_actor::pointer self_ = nullptr;
