@@ -56,6 +56,9 @@ class stream_part {
 
   const std::vector<work_handle>& works() const { return works_; }
 
+  /// Both buffers and what lies around them.
+  const std::vector<std::byte>& memory() const { return memory_; }
+
   /// Compares the memory with what it must be now. Empty if all is right, else what is not.
   std::string check() const;
 

@@ -88,10 +88,13 @@ struct running_part {
   std::unique_ptr<stream_part> part;
 };
 
-bool all_done(const std::vector<running_part>& parts) {
+constexpr std::uint32_t nobody = 0xffff'ffffu;
+
+/// `dead` waits for nothing any more.
+bool all_done(const std::vector<running_part>& parts, std::uint32_t dead = nobody) {
   for (const auto& one : parts)
     for (const auto& work : one.part->works())
-      if (!work->test()) return false;
+      if (one.world_rank != dead && !work->test()) return false;
   return true;
 }
 
@@ -135,7 +138,46 @@ void play(std::uint64_t seed) {
   }
 }
 
+/// One rank dies among the operations of a batch.
+void play_crash(std::uint64_t seed) {
+  std::vector<running_part> parts;  // the victim's endpoint uses them until the stage is gone
+  random_stream draw(seed);
+  simulated_stage stage(draw_stage(seed, draw));
+  BOOST_REQUIRE(stage.join_all(patience).has_value());
+  stream_world world(stage);
+  const auto batches =
+      reference::draw_stream(draw.next(), {.communicator_count = 3, .batch_count = 1});
+  for (std::uint32_t r = 0; r < stage.size(); ++r)
+    start(world, r, batches[0], parts);
+  stage.run_until([] { return false; }, std::chrono::microseconds(draw.below(120)));
+  const auto victim = static_cast<std::uint32_t>(draw.below(stage.size()));
+  stage.crash(rank{victim});
+  BOOST_TEST_CONTEXT("seed " << seed << ", " << stage.size() << " ranks, victim " << victim) {
+    BOOST_TEST(stage.run_until([&] { return all_done(parts, victim); }, std::chrono::seconds(3)));
+    // Works that are done gave their buffers back: nobody writes to them any more.
+    std::vector<std::vector<std::byte>> returned;
+    for (const auto& one : parts)
+      returned.push_back(one.part->memory());
+    stage.run_until([] { return false; }, std::chrono::milliseconds(20));
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      BOOST_TEST((parts[i].world_rank == victim || parts[i].part->memory() == returned[i]),
+                 "rank " << parts[i].world_rank << ": written after the work was done");
+    for (const auto& one : parts) {
+      if (one.world_rank == victim) continue;
+      for (const auto& work : one.part->works())
+        BOOST_TEST((work->error().code() == errc::ok || work->error().code() == errc::peer_lost),
+                   describe(batches[0].operations[one.index])
+                       << " at rank " << one.world_rank << ": " << to_string(work->error()));
+    }
+  }
+}
+
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(a_crash_among_random_operations_ends_all_of_them_in_time) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed)
+    play_crash(seed);
+}
 
 BOOST_AUTO_TEST_CASE(random_operations_on_several_communicators_are_right_in_every_bit) {
   const auto& suite = boost::unit_test::framework::master_test_suite();
