@@ -11,9 +11,6 @@ namespace troupe::actors {
 
 namespace {
 
-// Lane events taken in one call; the loop goes on while a call fills the list.
-constexpr std::size_t events_per_poll = 16;
-
 // Notices that may wait for room in the link: one for each communicator that two endpoints could
 // share and see fail at once.
 constexpr std::size_t waiting_notice_count = 4096;
@@ -316,11 +313,10 @@ void qp_group_actor_state::on_lane_ready(lane& ready) {
       std::find_if(lanes_.begin(), lanes_.end(), [&](const auto& l) { return l.get() == &ready; });
   if (found == lanes_.end()) return;
   const auto index = static_cast<std::uint8_t>(found - lanes_.begin());
-  std::array<lane_event, events_per_poll> events;
   for (std::size_t round = 0; round < rounds_per_poll; ++round) {
-    const auto count = ready.poll(events);
+    const auto count = ready.poll(events_);
     for (std::size_t i = 0; i < count; ++i)
-      on_lane_event(index, events[i]);
+      on_lane_event(index, events_[i]);
     if (count == 0 || found->get() != &ready) break;
   }
   if (!notices_.empty()) flush_notices();

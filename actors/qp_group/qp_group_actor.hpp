@@ -76,6 +76,7 @@ class qp_group_actor_state : public lane_owner, public timer_owner {
   net::link_effects effects_;
   bool resume_ = false;
   std::array<std::unique_ptr<lane>, net::lane_count_max> lanes_;
+  std::array<lane_event, 16> events_;  ///< taken in one call; not made anew for each
   timer_queue::timer_id timer_ = 0;
 
   std::uint64_t slot_bytes_ = 0;
