@@ -9,6 +9,9 @@ namespace troupe::net::detail {
 // A ring of bytes with one writer and one reader, mapped twice in a row. Cursors count bytes from
 // the start and never wrap; each is stored by its owner alone and read by the other, who may be
 // lied to: a cursor that cannot be breaks the ring for good, and no byte outside it is touched.
+//
+// Stores that a sleeper may wait for, and the loads that decide on sleep, are sequentially
+// consistent: docs/protocols/shm.md, doorbells.
 
 /// The writer's end.
 class ring_writer {
@@ -24,7 +27,7 @@ class ring_writer {
 
   /// Asks the reader's cursor.
   std::uint64_t room() {
-    const auto read = shared_read_->load(std::memory_order_acquire);
+    const auto read = shared_read_->load(std::memory_order_seq_cst);
     if (read < read_ || read > written_)
       broken_ = true;
     else
@@ -36,7 +39,7 @@ class ring_writer {
   void advance(std::uint64_t bytes) { written_ += bytes; }
 
   /// The reader may have what was advanced over.
-  void publish() { shared_written_->store(written_, std::memory_order_release); }
+  void publish() { shared_written_->store(written_, std::memory_order_seq_cst); }
 
   bool broken() const { return broken_; }
 
@@ -59,7 +62,7 @@ class ring_reader {
       : base_(base), bytes_(bytes), shared_read_(&read), shared_written_(&written) {}
 
   /// One load; may be true for a ring that turns out to be broken.
-  bool has_news() const { return shared_written_->load(std::memory_order_acquire) != read_; }
+  bool has_news() const { return shared_written_->load(std::memory_order_seq_cst) != read_; }
 
   /// Bytes that can be read from `place` on.
   std::uint64_t available() {
@@ -76,12 +79,20 @@ class ring_reader {
   const std::byte* place() const { return base_ + (read_ & (bytes_ - 1)); }
   void advance(std::uint64_t bytes) { read_ += bytes; }
 
-  /// The writer may reuse what was advanced over. True if that is news.
+  /// The writer may reuse what was advanced over. True if it may have waited for that: a quarter of
+  /// the ring or more was not free as far as it was told. A writer that finds the ring full after
+  /// we looked here wrote more than two quarters since it was told last, so the one before us or
+  /// the next, which there will be, says true.
   bool publish() {
     if (told_ == read_) return false;
+    const auto written = shared_written_->load(std::memory_order_relaxed);
+    const bool may_wait = written - told_ >= bytes_ / 4;
     told_ = read_;
-    shared_read_->store(read_, std::memory_order_release);
-    return true;
+    if (may_wait)
+      shared_read_->store(read_, std::memory_order_seq_cst);
+    else
+      shared_read_->store(read_, std::memory_order_release);
+    return may_wait;
   }
 
   bool broken() const { return broken_; }

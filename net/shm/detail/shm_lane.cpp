@@ -175,11 +175,10 @@ void shm_lane::take_done() {
 }
 
 // Either the peer's check of the rings, after it said that it parks, sees what was published, or
-// this load sees that it parked: the fences order store and load on both sides.
+// this load sees that it parked: all four are sequentially consistent.
 void shm_lane::ring_bell(std::uint32_t reason) {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
   auto& parked = theirs().parked;
-  if ((parked.load(std::memory_order_relaxed) & reason) == 0) return;
+  if ((parked.load(std::memory_order_seq_cst) & reason) == 0) return;
   if (parked.exchange(0, std::memory_order_acq_rel) == 0) return;
   // A full socket holds bells enough; a dead one is noticed when it is polled.
   const std::byte bell{1};
@@ -207,7 +206,7 @@ bool shm_lane::wants_poll() {
   if (in_write_ ? path_ != source_path::ring || refused_ || bulk_in_.has_news()
                 : frames_in_.has_news())
     return true;
-  if (source_count_ != 0 && theirs().sources_done.load(std::memory_order_relaxed) != done_)
+  if (source_count_ != 0 && theirs().sources_done.load(std::memory_order_seq_cst) != done_)
     return true;
   if (pushed_count_ < source_count_ && path_ == source_path::ring && bulk_out_.room() != 0)
     return true;
@@ -327,7 +326,7 @@ shm_lane::step shm_lane::finish_write(lane_event& out) {
     return step::broken;
   }
   in_write_ = false;
-  mine().sources_done.store(++taken_, std::memory_order_release);
+  mine().sources_done.store(++taken_, std::memory_order_seq_cst);
   ring_bell(shm_wake_for_progress);
   out = {.what = refused_ ? lane_event::kind::write_refused : lane_event::kind::write_arrived,
          .immediate = write_.immediate,
@@ -378,7 +377,8 @@ bool shm_lane::copy_direct(std::byte* to, std::uint64_t bytes) {
 // and the number of a process that ended is not given away before its sockets are closed.
 bool shm_lane::source_was_alive() {
   if (path_ == source_path::ring || write_.bytes == 0) return true;
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  // Keeps the reads of the source before the load: it is release for them and acquire for it.
+  mine().copying.exchange(0, std::memory_order_acq_rel);
   if (theirs().closed.load(std::memory_order_acquire) != 0) return false;
   return path_ == source_path::direct || !has_hung_up(socket_);
 }
@@ -388,7 +388,7 @@ bool shm_lane::source_was_alive() {
 void shm_lane::arm_bell() {
   const bool waits = source_count_ != 0 || full_said_;
   mine().parked.store(shm_wake_for_frames | (waits ? shm_wake_for_progress : 0),
-                      std::memory_order_relaxed);
+                      std::memory_order_seq_cst);
 }
 
 void shm_lane::disarm_bell() {

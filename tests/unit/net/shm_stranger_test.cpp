@@ -139,6 +139,7 @@ errc end_of(const shm_geometry& sizes, const std::function<void(stranger&, shm_n
   // Another lane of the same endpoint goes on.
   stranger friendly(node.network->address());
   BOOST_REQUIRE(node.sees(kind::lane_lost));
+  BOOST_TEST(node.totals[kind::message_arrived] + node.totals[kind::write_arrived] == 0u);
   BOOST_TEST(friendly.open(node, sizes));
   return node.last_cause.code;
 }
