@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "net/fabric/fabric.hpp"
@@ -117,11 +118,10 @@ void bench_fabric(std::uint32_t endpoints, std::uint64_t arrivals) {
   report(what, static_cast<double>(ring.arrived()), cpu_seconds() - start, "writes");
 }
 
-// -- one tcp lane
-// ----------------------------------------------------------------------------------
+// -- one lane
+// --------------------------------------------------------------------------------------
 
-void bench_ping_pong(std::uint64_t rounds) {
-  tcp_lane_world world("127.0.0.1");
+void bench_ping_pong(lane_world& world, const std::string& name, std::uint64_t rounds) {
   lane_pair pair(world);
   if (!pair.connect()) std::abort();
   pair.remembers = false;
@@ -133,12 +133,11 @@ void bench_ping_pong(std::uint64_t rounds) {
   pair.at(0).post_message(message);
   while (pair.total(0, kind::message_arrived) < rounds)
     pair.pump();
-  report("tcp: 16 byte message there and back", static_cast<double>(rounds), cpu_seconds() - start,
-         "round trips");
+  report((name + ": 16 byte message there and back").c_str(), static_cast<double>(rounds),
+         cpu_seconds() - start, "round trips");
 }
 
-void bench_messages(std::uint64_t count) {
-  tcp_lane_world world("127.0.0.1");
+void bench_messages(lane_world& world, const std::string& name, std::uint64_t count) {
   lane_pair pair(world);
   if (!pair.connect()) std::abort();
   pair.remembers = false;
@@ -149,12 +148,12 @@ void bench_messages(std::uint64_t count) {
       sent += pair.at(0).post_message(message) == post_status::accepted ? 1 : 0;
     pair.pump();
   }
-  report("tcp: 64 byte messages, 32 posted between polls", static_cast<double>(count),
+  report((name + ": 64 byte messages, 32 posted between polls").c_str(), static_cast<double>(count),
          cpu_seconds() - start, "messages");
 }
 
-void bench_writes(std::uint64_t bytes, std::uint64_t count) {
-  tcp_lane_world world("127.0.0.1");
+void bench_writes(lane_world& world, const std::string& name, std::uint64_t bytes,
+                  std::uint64_t count) {
   lane_pair pair(world, bytes);
   if (!pair.connect()) std::abort();
   pair.remembers = false;
@@ -167,10 +166,20 @@ void bench_writes(std::uint64_t bytes, std::uint64_t count) {
   }
   const auto seconds = cpu_seconds() - start;
   char what[80];
-  std::snprintf(what, sizeof what, "tcp: writes of %llu KiB, %.2f GB per CPU second",
+  std::snprintf(what, sizeof what, "%s: writes of %llu KiB, %.2f GB per CPU second", name.c_str(),
                 static_cast<unsigned long long>(bytes / 1024),
                 static_cast<double>(bytes * count) / seconds / 1e9);
   report(what, static_cast<double>(count), seconds, "writes");
+}
+
+void bench_lane(lane_world& world, const std::string& name, std::uint64_t scale) {
+  bench_ping_pong(world, name, 5'000 * scale);
+  bench_messages(world, name, 50'000 * scale);
+  bench_writes(world, name, 4 * 1024, 20'000 * scale);
+  bench_writes(world, name, 16 * 1024, 10'000 * scale);
+  bench_writes(world, name, 64 * 1024, 4'000 * scale);
+  bench_writes(world, name, 256 * 1024, 1'000 * scale);
+  bench_writes(world, name, 4096 * 1024, 60 * scale);
 }
 
 }  // namespace
@@ -180,10 +189,11 @@ int main(int argc, char** argv) {
   bench_fabric(64, 200'000 * scale);
   bench_fabric(1000, 200'000 * scale);
   bench_fabric(10'000, 200'000 * scale);
-  bench_ping_pong(5'000 * scale);
-  bench_messages(50'000 * scale);
-  bench_writes(4 * 1024, 20'000 * scale);
-  bench_writes(256 * 1024, 1'000 * scale);
-  bench_writes(4096 * 1024, 60 * scale);
+  tcp_lane_world tcp("127.0.0.1");
+  bench_lane(tcp, "tcp", scale);
+  for (const std::string large_writes : {"auto", "pull", "ring"}) {
+    shm_lane_world shm(large_writes);
+    bench_lane(shm, "shm, large writes " + large_writes, scale);
+  }
   return 0;
 }
