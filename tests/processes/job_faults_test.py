@@ -88,6 +88,11 @@ class FaultsWhileRunning(unittest.TestCase):
         self.kill_one(4, 1000, 2, lanes="tcp")
         self.kill_one(3, 2_000_000, 0, lanes="tcp")
 
+    def test_a_rank_alone_needs_no_rendezvous(self):
+        alone = subprocess.run([PROBE, "idle", "0"], env={"RANK": "0", "WORLD_SIZE": "1"},
+                               capture_output=True, text=True, timeout=30)
+        self.assertRegex(alone.stdout, r"ended ok \d+")
+
     def test_an_abort_does_not_wait_for_a_peer_that_is_stopped(self):
         for lanes in ("tcp", "shm"):
             ranks = job(2, "abort", "8000000", TROUPE_TRANSPORT_LANES=lanes)
