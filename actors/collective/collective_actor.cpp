@@ -189,8 +189,12 @@ void collective_actor_state::close_buffers() {
 void collective_actor_state::drive(const collectives::collective_event& event) {
   effects_.clear();
   collectives::step(*state_, event, effects_);
-  for (const auto& effect : effects_) {
-    apply(effect);
+  for (std::size_t i = 0; i < effects_.size(); ++i) {
+    if (i + 1 < effects_.size() && exchange(effects_[i], effects_[i + 1])) {
+      ++i;
+      continue;
+    }
+    apply(effects_[i]);
     if (!running_) return;
   }
   // Small byte work was done while the effects were applied; its events come after them, in
@@ -214,32 +218,51 @@ void collective_actor_state::touch(rank peer) {
   if (!known && peer != context_->identity.self) touched_.push_back(peer);
 }
 
-void collective_actor_state::apply_one(const collectives::put& effect) {
+put_request collective_actor_state::begin(const collectives::put& effect) {
   auto& e = entry();
   const auto peer = e.members->to_world(effect.peer);
   touch(peer);
   e.open.push_back({peer, effect.step, true});
-  const put_request request{id_of(effect.step),
-                            wire_signature(e.work->request(), effect.peer, true), effect.source,
-                            transfer_token(slot_, effect.step)};
-  if (peer == context_->identity.self)
-    context_->to_self.put(request);
-  else
-    context_->send(context_->link_to(peer), request);
+  return {id_of(effect.step), wire_signature(e.work->request(), effect.peer, true), effect.source,
+          transfer_token(slot_, effect.step)};
 }
 
-void collective_actor_state::apply_one(const collectives::accept& effect) {
+accept_request collective_actor_state::begin(const collectives::accept& effect) {
   auto& e = entry();
   const auto peer = e.members->to_world(effect.peer);
   touch(peer);
   e.open.push_back({peer, effect.step, false});
-  const accept_request request{id_of(effect.step),
-                               wire_signature(e.work->request(), effect.peer, false), effect.target,
-                               transfer_token(slot_, effect.step)};
+  return {id_of(effect.step), wire_signature(e.work->request(), effect.peer, false), effect.target,
+          transfer_token(slot_, effect.step)};
+}
+
+/// One message for a put and an accept that follow each other and have the same peer.
+bool collective_actor_state::exchange(const collectives::collective_effect& one,
+                                      const collectives::collective_effect& other) {
+  const auto* put = std::get_if<collectives::put>(&one);
+  const auto* accept = std::get_if<collectives::accept>(put != nullptr ? &other : &one);
+  if (put == nullptr) put = std::get_if<collectives::put>(&other);
+  if (put == nullptr || accept == nullptr || put->peer != accept->peer) return false;
+  const auto peer = entry().members->to_world(put->peer);
+  if (peer == context_->identity.self) return false;
+  context_->send(context_->link_to(peer), exchange_request{begin(*put), begin(*accept)});
+  return true;
+}
+
+void collective_actor_state::apply_one(const collectives::put& effect) {
+  const auto peer = entry().members->to_world(effect.peer);
   if (peer == context_->identity.self)
-    context_->to_self.accept(request);
+    context_->to_self.put(begin(effect));
   else
-    context_->send(context_->link_to(peer), request);
+    context_->send(context_->link_to(peer), begin(effect));
+}
+
+void collective_actor_state::apply_one(const collectives::accept& effect) {
+  const auto peer = entry().members->to_world(effect.peer);
+  if (peer == context_->identity.self)
+    context_->to_self.accept(begin(effect));
+  else
+    context_->send(context_->link_to(peer), begin(effect));
 }
 
 void collective_actor_state::apply_one(const collectives::combine& effect) {

@@ -20,7 +20,8 @@ namespace troupe::actors {
 ///
 /// Messages handled: 1 `collective_start` an operation, 1 `transfer_ended` a put and a accept, 1
 /// `bytes_moved` a copy or reduction above `byte_mover::inline_bytes_max`.
-/// Messages sent: 1 `collective_ended`, 1 `put_request` a put, 1 `accept_request` an accept.
+/// Messages sent: 1 `collective_ended`, 1 `put_request` a put, 1 `accept_request` an accept, or 1
+/// `exchange_request` for both.
 class collective_actor_state : public byte_job_owner {
  public:
   collective_actor_state() {}
@@ -38,6 +39,10 @@ class collective_actor_state : public byte_job_owner {
   void drive(const collectives::collective_event& event);
   void apply(const collectives::collective_effect& effect);
 
+  bool exchange(const collectives::collective_effect& one,
+                const collectives::collective_effect& other);
+  put_request begin(const collectives::put& effect);
+  accept_request begin(const collectives::accept& effect);
   void apply_one(const collectives::put& effect);
   void apply_one(const collectives::accept& effect);
   void apply_one(const collectives::combine& effect);

@@ -86,6 +86,11 @@ qp_group_actor::behavior_type qp_group_actor_state::make_behavior() {
   auto counted = [this] { context_->on_message(actor_kind::qp_group, self_->mailbox().size()); };
   return {[this, counted](const put_request& message) { counted(), on_put(message); },
           [this, counted](const accept_request& message) { counted(), on_accept(message); },
+          [this, counted](const exchange_request& message) {
+            counted();
+            on_put(message.put);
+            on_accept(message.accept);
+          },
           [this, counted](const cancel_request& message) { counted(), on_cancel(message); },
           [this, counted](const notice_request& message) {
             counted();

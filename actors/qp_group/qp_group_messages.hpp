@@ -33,6 +33,14 @@ struct accept_request {
   friend bool operator==(const accept_request&, const accept_request&) = default;
 };
 
+/// Both with the same peer, as one message: most steps of most algorithms send and receive at once.
+struct exchange_request {
+  put_request put;
+  accept_request accept;
+
+  friend bool operator==(const exchange_request&, const exchange_request&) = default;
+};
+
 /// Forget the transfers of one operation; answered by `cancel_ended` when no lane reads or writes
 /// its buffers any more.
 struct cancel_request {
@@ -85,15 +93,18 @@ struct leave_request {
   friend bool operator==(const leave_request&, const leave_request&) = default;
 };
 
-using qp_group_actor = caf::typed_actor<
-    TROUPE_HANDLES(put_request), TROUPE_HANDLES(accept_request), TROUPE_HANDLES(cancel_request),
-    TROUPE_HANDLES(notice_request), TROUPE_HANDLES(unmatched_request), TROUPE_HANDLES(lane_given),
-    TROUPE_HANDLES(link_doomed), TROUPE_HANDLES(lease_granted), TROUPE_HANDLES(leave_request)>;
+using qp_group_actor =
+    caf::typed_actor<TROUPE_HANDLES(put_request), TROUPE_HANDLES(accept_request),
+                     TROUPE_HANDLES(exchange_request), TROUPE_HANDLES(cancel_request),
+                     TROUPE_HANDLES(notice_request), TROUPE_HANDLES(unmatched_request),
+                     TROUPE_HANDLES(lane_given), TROUPE_HANDLES(link_doomed),
+                     TROUPE_HANDLES(lease_granted), TROUPE_HANDLES(leave_request)>;
 
 }  // namespace troupe::actors
 
 TROUPE_LOCAL_MESSAGE(troupe::actors::put_request)
 TROUPE_LOCAL_MESSAGE(troupe::actors::accept_request)
+TROUPE_LOCAL_MESSAGE(troupe::actors::exchange_request)
 TROUPE_LOCAL_MESSAGE(troupe::actors::cancel_request)
 TROUPE_LOCAL_MESSAGE(troupe::actors::notice_request)
 TROUPE_LOCAL_MESSAGE(troupe::actors::unmatched_request)

@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(messages_are_a_constant_an_operation_and_a_constant_a_trans
     once();
   BOOST_TEST(counters.messages_of(actor_kind::rank) - rank_before == 20u);
   BOOST_TEST(counters.messages_of(actor_kind::collective) - collective_before == 30u);
-  BOOST_TEST(counters.messages_of(actor_kind::qp_group) - link_before == 20u);
+  BOOST_TEST(counters.messages_of(actor_kind::qp_group) - link_before == 10u);
   BOOST_TEST(counters.messages_of(actor_kind::dqplb) - dqplb_before == 0u);
 }
 
