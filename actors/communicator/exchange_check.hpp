@@ -21,9 +21,11 @@ struct exchange_blocks {
 
 /// Checks counts and offsets of an all_to_all_v: a list has one entry for each rank, no block
 /// leaves the address space, blocks that are received are disjoint and apart from those that are
-/// sent, and a rank sends itself what it receives from itself. Cost:   O(P), O(P log P) where
-/// offsets are not in rank order; the one allocation of the call. Errors: bad_argument, naming the
-/// list, the rank and the limit.
+/// sent, and a rank sends itself what it receives from itself.
+///
+/// Cost:   O(P), O(P log P) where offsets are not in rank order; two lists of P are allocated, one
+///         of them for the life of the operation.
+/// Errors: bad_argument, naming the list, the rank and the limit.
 outcome<exchange_blocks> check_blocks(const all_to_all_v_arguments& a, rank self,
                                       std::uint32_t size);
 

@@ -17,9 +17,10 @@ struct own_ranks {
 void add_own_ranks(CLI::App& command, own_ranks& request);
 
 /// Whether this process is a rank of a job that somebody started, rather than the one who starts
-/// it. Errors: bad_configuration if neither -n nor the environment of a job is there, or both and
-/// they
-///         contradict each other.
+/// it.
+///
+/// Errors: bad_configuration if neither -n nor the environment of a job is there, or if both are
+///         and contradict each other.
 outcome<bool> is_rank_of_a_job(const own_ranks& request);
 
 /// Starts this program with the same words as every rank, and looks after them.
