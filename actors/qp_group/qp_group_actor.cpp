@@ -322,7 +322,9 @@ void qp_group_actor_state::on_lane_ready(lane& ready) {
     const auto count = ready.poll(events_);
     for (std::size_t i = 0; i < count; ++i)
       on_lane_event(index, events_[i]);
-    if (count == 0 || found->get() != &ready) break;
+    const bool more = count == events_.size() ||
+                      (count != 0 && events_[count - 1].what == lane_event::kind::message_arrived);
+    if (!more || found->get() != &ready) break;
   }
   if (!notices_.empty()) flush_notices();
 }

@@ -34,7 +34,8 @@ struct host_network_options {
 /// socket. Where it is required, the dial fails, and so does every dial to another host:
 /// unreachable with EXDEV.
 ///
-/// Cost:   while nothing moves on sockets they are asked every 20 us; otherwise in every poll.
+/// Cost:   while nothing moves on sockets they are asked every 20 us, every 100 us while the rings
+///         are busy; otherwise in every poll.
 class host_network final : public lane_network {
  public:
   /// Errors: those of `tcp_network::make`; where shared memory is required those of
@@ -94,6 +95,7 @@ class host_network final : public lane_network {
   instant now_{};
   instant tcp_polled_{};
   instant tcp_busy_until_{};
+  std::uint32_t vain_polls_ = 0;
   bool waited_ = true;
 };
 

@@ -36,7 +36,7 @@ struct shm_network_options {
 ///
 /// Cost:   a lane costs a descriptor and 2 * `shm.ring_bytes` and one page, all allocated; 2 *
 ///         `shm.bulk_bytes` more where large writes take the ring. A poll that finds nothing costs
-///         some nanoseconds a lane and no system call, but one every 100 us. A post costs none
+///         some nanoseconds a lane and no system call, but one every 200 us. A post costs none
 ///         unless the peer is parked.
 /// Errors: a lane that ends reports peer_lost (native: errno of the read that failed, or 0) or
 ///         malformed; a dial unreachable, timed_out or resource_exhausted with errno in `native`.
