@@ -23,15 +23,15 @@ work_state::work_state(const operation_request& request, std::uint32_t size,
 
 bool work_state::wait_done(duration limit) {
   const auto start = std::chrono::steady_clock::now();
-  while (true) {
-    const duration left = limit - (std::chrono::steady_clock::now() - start);
-    if (left <= duration::zero()) return done_.is_up();
+  for (auto left = limit; left > duration::zero();
+       left = limit - (std::chrono::steady_clock::now() - start)) {
     // Also for an operation that is done: the endpoint learns from waits when trainers wait.
     drive_([this] { return done_.is_up(); }, left);
     if (done_.is_up()) return true;
     // Another waiter drives: sleep, but look whether it went away.
     if (done_.wait(std::min(left, look_again), duration::zero())) return true;
   }
+  return done_.is_up();
 }
 
 outcome<void> work_state::wait(duration limit) {

@@ -46,8 +46,9 @@ void drive_baton::nap(duration length) {
 bool drive_baton::enter(duration patience) {
   if (guest_.exchange(true, std::memory_order_acq_rel)) return false;
   visits_.fetch_add(1, std::memory_order_seq_cst);
-  const auto end = std::chrono::steady_clock::now() + patience;
+  std::chrono::steady_clock::time_point end{};  // most guests find the place free: no clock
   for (unsigned tries = 0; !driving_.try_lock(); ++tries) {
+    if (tries == 0) end = std::chrono::steady_clock::now() + patience;
     if (tries < spins_before_yield) {
       _mm_pause();
       continue;

@@ -184,17 +184,19 @@ void polling_coordinator::serve_guest() {
 
 void polling_coordinator::drive(const std::function<bool()>& done, duration limit,
                                 const std::function<bool()>& more) {
-  guess_.waited(now());
+  const instant began = now();
+  guess_.waited(began);
   if (done()) return;
   if (!baton_.enter(guest_patience)) return;
   // A parked worker sleeps until the deadlines it knew: once awake it naps while a guest drives.
   if (sleepers_.load(std::memory_order_seq_cst) != 0) wake();
   thread_id_.store(std::this_thread::get_id());
-  const instant end = saturating_add(now(), limit);
-  instant idle_since = now();
+  const instant end = saturating_add(began, limit);
+  instant idle_since = never;  // before the first look at the clock as driver
   idle_pause pause;
   while (!done()) {
     const instant at = now();
+    idle_since = std::min(idle_since, at);
     if (at >= end || stopping_.load(std::memory_order_acquire)) break;
     if (run_round(at)) {
       idle_since = at;
