@@ -165,7 +165,9 @@ void bootstrap_actor_state::on_connected(std::uint64_t context, std::unique_ptr<
 }
 
 void bootstrap_actor_state::on_dial_failed(std::uint64_t context, error cause) {
-  if (auto said = take_notice(); !said.empty()) why_refused_ = std::move(said);
+  // Not printed: the peer may be about to listen, and is asked again. If it never does, the failure
+  // says it.
+  if (auto said = context_->network.take_notice(); !said.empty()) why_refused_ = std::move(said);
   drive(net::connection_refused{context, cause});
 }
 
@@ -187,14 +189,13 @@ void bootstrap_actor_state::drop(std::uint64_t connection) {
   lanes_.erase(found);
 }
 
-std::string bootstrap_actor_state::take_notice() {
+void bootstrap_actor_state::take_notice() {
   auto notice = context_->network.take_notice();
-  if (notice.empty()) return notice;
+  if (notice.empty()) return;
   context_->counters.network_notices.add(1);
-  // A dial that is repeated says the same again.
+  // Every lane to one peer says the same.
   if (notice != last_notice_) context_->strangers.note(context_->identity.self, notice);
-  last_notice_ = notice;
-  return notice;
+  last_notice_ = std::move(notice);
 }
 
 std::string bootstrap_actor_state::with_notice(const std::string& text) const {

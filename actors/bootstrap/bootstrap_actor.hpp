@@ -48,7 +48,7 @@ class bootstrap_actor_state : public lane_owner, public lane_acceptor, public ti
   void on_timer(std::uint64_t generation) override;
   void keep(std::uint64_t connection, std::unique_ptr<lane> opened);
   void drop(std::uint64_t connection);
-  std::string take_notice();
+  void take_notice();
   std::string with_notice(const std::string& text) const;
 
   endpoint_context* context_ = nullptr;

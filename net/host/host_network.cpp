@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "net/tcp/tcp_address.hpp"
@@ -42,6 +43,16 @@ bool holds(const std::vector<lane_address>& list, const lane_address& address) {
   return std::find(list.begin(), list.end(), address) != list.end();
 }
 
+// Where the sockets will listen, if that is settled.
+std::optional<lane_address> known_address(const tcp_network_options& options) {
+  const bool one_port = options.port_first != 0 &&
+                        (options.port_last == 0 || options.port_last == options.port_first);
+  auto address = choose_listen_address(options.interface, options.route_to);
+  if (!one_port || !address) return std::nullopt;
+  address->port = options.port_first;
+  return *address;
+}
+
 bool watch(int epoll, int descriptor) {
   epoll_event event{};
   event.events = EPOLLIN;
@@ -52,9 +63,14 @@ bool watch(int epoll, int descriptor) {
 
 outcome<std::unique_ptr<host_network>> host_network::make(const host_network_options& options,
                                                           buffer_table& buffers) {
+  // Peers that know the port beforehand, as that of a rendezvous, may dial at any moment: when they
+  // find the socket they should find the memory, too.
+  const auto known = known_address(options.tcp);
+  auto shm = known ? shm_network::make({options.shm, *known}, buffers)
+                   : outcome<std::unique_ptr<shm_network>>();
   auto tcp = tcp_network::make(options.tcp, buffers);
   if (!tcp) return fail(std::move(tcp.error()));
-  auto shm = shm_network::make({options.shm, (*tcp)->address()}, buffers);
+  if (!known) shm = shm_network::make({options.shm, (*tcp)->address()}, buffers);
   if (!shm && options.lanes == host_lanes::required) return fail(std::move(shm.error()));
   const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
   std::unique_ptr<host_network> made(new host_network(
