@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -221,6 +222,24 @@ BOOST_AUTO_TEST_CASE(a_name_that_is_taken_is_an_error_that_names_it) {
   const auto made = shm_network::make(options, buffers);
   BOOST_REQUIRE(!made);
   BOOST_TEST(contains(made.error().message, to_string(options.address)), made.error().message);
+}
+
+BOOST_AUTO_TEST_CASE(another_user_is_refused_on_both_sides,
+                     *boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
+                       return ::geteuid() == 0;  // only root can become somebody else
+                     })) {
+  const auto main_process = ::getpid();
+  shm_node node(test_address(main_process, 1));
+  child_process child([&] {
+    if (::setuid(65534) != 0) return 1;
+    shm_node other(test_address(main_process, 2));
+    if (other.connect(test_address(main_process, 1))) return 2;
+    const bool named = contains(other.network->trouble(), "belongs to another user");
+    return other.dial_cause == error{errc::unreachable, EPERM} && named ? 0 : 3;
+  });
+  BOOST_TEST(node.poll_until([&] { return node.network->refused_total() == 1; }, 10s));
+  BOOST_TEST(child.end() == 0);
+  BOOST_TEST(node.lanes.empty());
 }
 
 BOOST_AUTO_TEST_CASE(no_bell_is_lost_between_two_that_park) {

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 
 #include <cstddef>
 
@@ -171,6 +172,26 @@ BOOST_AUTO_TEST_CASE(a_greeting_out_of_turn_is_refused) {
   stranger peer(node.network->address());
   peer.send(encode(shm_greeting{.what = shm_greeting::kind::segment, .sizes = usual}));
   BOOST_TEST(peer.is_refused(node));
+}
+
+BOOST_AUTO_TEST_CASE(another_user_gets_no_answer,
+                     *boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
+                       return ::geteuid() == 0;  // only root can become somebody else
+                     })) {
+  shm_node node(test_address(::getpid(), 1));
+  const auto child = ::fork();
+  if (child == 0) {
+    if (::setuid(65534) != 0) ::_exit(1);
+    stranger peer(node.network->address());
+    peer.say_hello();
+    std::array<std::byte, 64> answer;
+    ::_exit(::recv(peer.socket, answer.data(), answer.size(), 0) > 0 ? 2 : 0);
+  }
+  BOOST_TEST(node.poll_until([&] { return node.network->refused_total() == 1; },
+                             std::chrono::seconds(10)));
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  BOOST_TEST(status == 0);
 }
 
 BOOST_AUTO_TEST_CASE(memory_that_could_shrink_or_has_another_size_is_refused) {
