@@ -36,9 +36,17 @@ bool is_to_self(const plan_request& request) {
   return names_peer && request.peer == request.self;
 }
 
-/// A barrier has no elements, and the counts of an all_to_all_v are not known to all ranks.
+/// A barrier has no elements, and the counts of an all_to_all_v are not known to all ranks. A send
+/// or receive without elements moves a message without bytes: the other side may expect more, and
+/// then both have to hear of it.
 bool may_have_nothing_to_move(operation_kind kind) {
-  return kind != operation_kind::barrier && kind != operation_kind::all_to_all_v;
+  switch (kind) {
+    case operation_kind::barrier:
+    case operation_kind::all_to_all_v:
+    case operation_kind::send:
+    case operation_kind::receive: return false;
+    default: return true;
+  }
 }
 
 void choose(operation_path& path, algorithm which, choice_reason why) {

@@ -305,6 +305,22 @@ BOOST_AUTO_TEST_CASE(a_count_of_zero_against_another_is_an_error_long_before_the
   BOOST_TEST((outcome_of(job[0].barrier()).code() == errc::mismatch));
 }
 
+BOOST_AUTO_TEST_CASE(a_send_of_none_meets_a_receive_of_none_and_no_other) {
+  auto job = join_locally(2);
+  require_joined(job);
+  std::vector<float> data(1000, 1.0f);
+  for (const std::uint64_t expected : {0u, 1000u}) {
+    const auto sent = *job[0].send({.buffer = nullptr, .count = 0, .peer = rank{1}});
+    const auto received =
+        *job[1].receive({.buffer = data.data(), .count = expected, .peer = rank{0}});
+    const auto ended = received->wait(std::chrono::seconds(10));
+    BOOST_TEST(ended.has_value() == (expected == 0));
+    if (expected == 0) continue;
+    BOOST_TEST((ended.error().code() == errc::mismatch));
+    BOOST_TEST(ended.error().message.find("1000") != std::string::npos);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(too_many_outstanding_operations_are_refused_and_none_is_lost) {
   auto job = join_locally(2, {{"collective.outstanding_operation_count", "8"}});
   require_joined(job);

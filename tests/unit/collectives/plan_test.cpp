@@ -91,10 +91,14 @@ BOOST_AUTO_TEST_CASE(a_single_rank_moves_nothing_or_copies) {
 BOOST_AUTO_TEST_CASE(zero_elements_move_nothing) {
   for (const operation_kind kind :
        {operation_kind::all_reduce, operation_kind::all_gather, operation_kind::reduce_scatter,
-        operation_kind::broadcast, operation_kind::send, operation_kind::receive,
-        operation_kind::reduce, operation_kind::gather, operation_kind::scatter,
-        operation_kind::all_to_all})
+        operation_kind::broadcast, operation_kind::reduce, operation_kind::gather,
+        operation_kind::scatter, operation_kind::all_to_all})
     check({kind, 4, 0, algorithm::none, choice_reason::nothing_to_move, 0, 0});
+}
+
+BOOST_AUTO_TEST_CASE(a_send_without_elements_is_a_message_all_the_same) {
+  for (const operation_kind kind : {operation_kind::send, operation_kind::receive})
+    check({kind, 4, 0, algorithm::point_to_point, choice_reason::only_algorithm, 0, 0});
 }
 
 BOOST_AUTO_TEST_CASE(bytes_up_to_the_threshold_take_the_algorithm_of_few_steps) {
