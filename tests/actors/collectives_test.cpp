@@ -374,7 +374,10 @@ BOOST_AUTO_TEST_CASE(zero_elements_need_no_buffer) {
                                    .send_offsets = {~0ull, 7},
                                    .receive_counts = {0, 0},
                                    .receive_offsets = {0, ~0ull}}));
-    wrong += !good(c.send({.peer = rank{static_cast<std::uint32_t>(r)}}));
+    const rank self{static_cast<std::uint32_t>(r)};
+    const auto received = c.receive({.peer = self});
+    wrong += !good(c.send({.peer = self}));
+    wrong += !good(received);
   });
   BOOST_TEST(wrong.load() == 0);
 }
