@@ -3,32 +3,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
 
 #include "runtime/random.hpp"
 #include "tests/actors/local_job.hpp"
+#include "tests/actors/process_footprint.hpp"
 
 namespace troupe::test {
 namespace {
 
 constexpr std::size_t communicator_count = 300;
 constexpr std::size_t element_count = 100;
-
-std::size_t entries(const char* folder) {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder))
-    ++count;
-  return count;
-}
-
-std::size_t resident_kib() {
-  std::ifstream file("/proc/self/statm");
-  std::size_t all = 0, resident = 0;
-  file >> all >> resident;
-  return resident * 4;
-}
 
 /// The numbers from 0 to `count` - 1 in an order of their own for each seed.
 std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed) {
@@ -91,16 +76,12 @@ BOOST_AUTO_TEST_CASE(three_hundred_communicators_in_any_order_leave_nothing_behi
   constexpr std::uint64_t settling = 30, rounds = 60;
   for (std::uint64_t seed = 0; seed < settling; ++seed)
     round(seed);
-  const auto threads = entries("/proc/self/task");
-  const auto descriptors = entries("/proc/self/fd");
-  const auto resident = resident_kib();
+  const process_footprint before;
   for (std::uint64_t seed = settling; seed < rounds; ++seed)
     round(seed);
   BOOST_TEST(wrong.load() == 0);
-  BOOST_TEST(entries("/proc/self/task") == threads);
-  BOOST_TEST(entries("/proc/self/fd") == descriptors);
   // 38 bytes for each of the 27,000 communicators.
-  BOOST_TEST(resident_kib() < resident + 1024);
+  before.check_nothing_left(1024);
 }
 
 }  // namespace

@@ -2,12 +2,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 
 #include "actors/worker/polling_worker.hpp"
+#include "tests/actors/process_footprint.hpp"
 
 namespace troupe::actors {
 
@@ -48,20 +47,6 @@ bouncer::behavior_type behave(bouncer::stateful_pointer<bouncer_state> self, wor
   }};
 }
 
-std::size_t entries(const char* folder) {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder))
-    ++count;
-  return count;
-}
-
-std::size_t resident_kib() {
-  std::ifstream file("/proc/self/statm");
-  std::size_t all = 0, resident = 0;
-  file >> all >> resident;
-  return resident * 4;
-}
-
 int strayed_in_one_cycle() {
   polling_options quick;
   quick.spin = std::chrono::microseconds(5);
@@ -99,16 +84,12 @@ BOOST_AUTO_TEST_CASE(ten_thousand_starts_and_stops_of_two_workers_leave_nothing_
   int strayed = 0;
   for (int i = 0; i < 200; ++i)
     strayed += strayed_in_one_cycle();
-  const auto threads = entries("/proc/self/task");
-  const auto descriptors = entries("/proc/self/fd");
-  const auto resident = resident_kib();
+  const test::process_footprint before;
   for (int i = 0; i < 9'800; ++i)
     strayed += strayed_in_one_cycle();
   BOOST_TEST(strayed == 0);
-  BOOST_TEST(entries("/proc/self/task") == threads);
-  BOOST_TEST(entries("/proc/self/fd") == descriptors);
   // 9,800 cycles: a leak of 100 bytes each would be 957 KiB.
-  BOOST_TEST(resident_kib() < resident + 900);
+  before.check_nothing_left(900);
 }
 
 BOOST_AUTO_TEST_CASE(a_send_to_a_parked_worker_wakes_it) {
