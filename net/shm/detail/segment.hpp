@@ -31,9 +31,12 @@ class segment {
 
   const shm_geometry& sizes() const { return sizes_; }
   shm_side& side(int index) { return reinterpret_cast<shm_header*>(base_)->sides[index]; }
-  std::byte* ring(int side) { return base_ + page_bytes_ + side * 2 * sizes_.ring_bytes; }
+  std::byte* ring(int side) {
+    return base_ + page_bytes_ + static_cast<std::size_t>(side) * 2 * sizes_.ring_bytes;
+  }
   std::byte* bulk(int side) {
-    return base_ + page_bytes_ + 4 * sizes_.ring_bytes + side * 2 * sizes_.bulk_bytes;
+    return base_ + page_bytes_ + 4 * sizes_.ring_bytes +
+           static_cast<std::size_t>(side) * 2 * sizes_.bulk_bytes;
   }
 
   /// What the peer gets; closed by `forget_file`, as the mapping does not need it.
