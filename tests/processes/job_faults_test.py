@@ -103,7 +103,7 @@ class FaultsWhileRunning(unittest.TestCase):
             ranks[0].process.send_signal(signal.SIGUSR1)
             code, milliseconds, _ = ranks[0].end(limit=20)
             self.assertEqual(code, "aborted", lanes)
-            self.assertLess(milliseconds, 1500, lanes)
+            self.assertLess(milliseconds, 1000, lanes)
             ranks[1].process.kill()
             ranks[1].process.communicate()
 
