@@ -6,8 +6,8 @@ bool lane_router::poll(instant now) {
   const auto count = network_.poll(now, events_);
   for (std::size_t i = 0; i < count; ++i) {
     route(events_[i]);
-    // A lane that nobody took ends here, not in the middle of the next poll, which may announce it.
-    events_[i].opened.reset();
+    // A lane that nobody took ends after the batch: a later event of it may name the lane.
+    if (events_[i].opened != nullptr) bury(std::move(events_[i].opened));
   }
   graves_.clear();
   return count != 0;

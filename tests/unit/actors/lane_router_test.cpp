@@ -23,10 +23,23 @@ class noted_lane final : public lane {
   bool& ended_;
 };
 
-/// Shows one accepted lane.
+/// Notes at its turn whether a lane had ended.
+class onlooker final : public lane_owner {
+ public:
+  explicit onlooker(const bool& ended) : ended_(ended) {}
+  void on_lane_ready(lane&) override { seen_ = ended_ ? "ended" : "alive"; }
+  const std::string& seen() const { return seen_; }
+
+ private:
+  const bool& ended_;
+  std::string seen_ = "not asked";
+};
+
+/// Shows one accepted lane, and in the same batch that another one is ready.
 class one_guest_network final : public lane_network {
  public:
-  explicit one_guest_network(bool& ended) : guest_(std::make_unique<noted_lane>(ended)) {}
+  one_guest_network(bool& ended, lane* resident)
+      : guest_(std::make_unique<noted_lane>(ended)), resident_(resident) {}
 
   lane_kind kind() const override { return lane_kind::fabric; }
   lane_address address() const override { return {}; }
@@ -35,7 +48,8 @@ class one_guest_network final : public lane_network {
   std::size_t poll(instant, std::span<network_event> out) override {
     if (guest_ == nullptr) return 0;
     out[0] = {.what = network_event::kind::accepted, .opened = std::move(guest_)};
-    return 1;
+    out[1] = {.what = network_event::kind::lane_ready, .ready = resident_};
+    return 2;
   }
   instant next_deadline() const override { return never; }
   int wait_descriptor() const override { return -1; }
@@ -43,13 +57,19 @@ class one_guest_network final : public lane_network {
 
  private:
   std::unique_ptr<lane> guest_;
+  lane* resident_;
 };
 
-BOOST_AUTO_TEST_CASE(a_lane_that_nobody_takes_ends_with_the_poll_that_showed_it) {
+BOOST_AUTO_TEST_CASE(a_lane_that_nobody_takes_ends_with_the_poll_that_showed_it_after_its_batch) {
   bool ended = false;
-  one_guest_network network(ended);
+  bool resident_ended = false;
+  noted_lane resident(resident_ended);
+  onlooker later(ended);
+  lane_router::set_owner(resident, &later);
+  one_guest_network network(ended, &resident);
   lane_router router(network);
   BOOST_TEST(router.poll(instant{}));
+  BOOST_TEST(later.seen() == "alive");
   BOOST_TEST(ended);
 }
 
