@@ -181,6 +181,7 @@ bool host_network::keep_shm_event(network_event& event) {
     return true;
   }
   dial->why_not_shm = std::move(why);
+  dial->was_refused = event.cause.native == ECONNREFUSED;
   tcp_->dial(dial->to, dial->context, dial->deadline);
   return false;
 }
@@ -223,20 +224,36 @@ std::size_t host_network::poll_tcp(instant now, std::span<network_event> out) {
   tcp_polled_ = now;
   const auto count = tcp_->poll(now, out);
   if (count != 0) tcp_busy_until_ = now + tcp_busy_time;
-  for (std::size_t i = 0; i < count && !dials_.empty(); ++i) {
-    const bool stands = out[i].what == network_event::kind::connected;
-    if (!stands && out[i].what != network_event::kind::dial_failed) continue;
-    const auto dial = find(out[i].context);
-    if (dial == dials_.end()) continue;
-    if (stands && !holds(over_tcp_, dial->to)) {
-      over_tcp_.push_back(dial->to);
-      ++kind_changes_;
-      note("lanes to " + to_string(dial->to) +
-           " are sockets, not shared memory: " + dial->why_not_shm);
-    }
-    dials_.erase(dial);
+  if (dials_.empty()) return count;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!keep_tcp_event(out[i])) continue;
+    if (kept != i) out[kept] = std::move(out[i]);
+    ++kept;
   }
-  return count;
+  return kept;
+}
+
+// What becomes of an event of the sockets; false: it is not for the caller.
+bool host_network::keep_tcp_event(network_event& event) {
+  const bool stands = event.what == network_event::kind::connected;
+  if (!stands && event.what != network_event::kind::dial_failed) return true;
+  const auto dial = find(event.context);
+  if (dial == dials_.end()) return true;
+  if (stands && !holds(over_tcp_, dial->to)) {
+    // A peer's memory answers before its socket does: what refused may just have come to life.
+    if (dial->was_refused && !std::exchange(dial->asked_again, true)) {
+      event.opened.reset();
+      shm_->dial(dial->to, dial->context, dial->deadline);
+      return false;
+    }
+    over_tcp_.push_back(dial->to);
+    ++kind_changes_;
+    note("lanes to " + to_string(dial->to) +
+         " are sockets, not shared memory: " + dial->why_not_shm);
+  }
+  dials_.erase(dial);
+  return true;
 }
 
 instant host_network::next_deadline() const {

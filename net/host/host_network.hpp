@@ -67,7 +67,9 @@ class host_network final : public lane_network {
     std::uint64_t context = 0;
     lane_address to{};
     instant deadline = never;
-    std::string why_not_shm;  ///< set when it goes on over TCP
+    std::string why_not_shm;   ///< set when it goes on over TCP
+    bool was_refused = false;  ///< in shared memory: nobody answered
+    bool asked_again = false;
   };
 
   host_network(const host_network_options& options, std::unique_ptr<tcp_network> tcp,
@@ -78,6 +80,7 @@ class host_network final : public lane_network {
   std::size_t poll_tcp(instant now, std::span<network_event> out);
   bool tcp_is_due(instant now) const;
   bool keep_shm_event(network_event& event);
+  bool keep_tcp_event(network_event& event);
   std::string reason_of(const error& cause, const lane_address& to) const;
   void note(const std::string& text);
   std::vector<host_dial>::iterator find(std::uint64_t context);

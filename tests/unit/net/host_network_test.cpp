@@ -119,6 +119,24 @@ BOOST_AUTO_TEST_CASE(a_peer_without_shared_memory_is_reached_by_a_socket_and_it_
   BOOST_TEST(one.network->take_notice() == "");
 }
 
+BOOST_AUTO_TEST_CASE(a_peer_that_comes_to_life_between_the_two_dials_shares_memory) {
+  buffer_table buffers(4);
+  auto one = make_node(host_lanes::preferred, buffers);
+  auto options = options_of(host_lanes::preferred);
+  options.tcp.port_first = options.tcp.port_last = [&] {
+    const auto made = tcp_network::make(options_of(host_lanes::preferred).tcp, buffers);
+    return (*made)->address().port;
+  }();
+  // Refused in memory here and now; by the time that a socket is tried, the peer has both.
+  one.network->dial(address_of({127, 0, 0, 1}, options.tcp.port_first), 1, clock_now() + 10s);
+  auto made = host_network::make(options, buffers);
+  BOOST_REQUIRE(made.has_value());
+  node two(std::move(*made));
+  BOOST_REQUIRE(pump({&one, &two}, [&] { return !one.lanes.empty(); }));
+  BOOST_TEST((one.lanes[0]->kind() == lane_kind::shm));
+  BOOST_TEST(one.network->take_notice() == "");
+}
+
 BOOST_AUTO_TEST_CASE(where_it_is_required_a_peer_without_it_is_not_reached) {
   buffer_table buffers(4);
   auto one = make_node(host_lanes::required, buffers);
