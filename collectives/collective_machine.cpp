@@ -1,5 +1,6 @@
 #include "collectives/collective_machine.hpp"
 
+#include "collectives/binary_tree/binary_tree_machine.hpp"
 #include "collectives/binomial_tree/binomial_tree_machine.hpp"
 #include "collectives/bruck/bruck_machine.hpp"
 #include "collectives/direct/direct_exchange_machine.hpp"

@@ -85,6 +85,7 @@ algorithm_state make_part(const collective_task& task) {
       return make_binomial_tree_state(task);
     case algorithm::recursive_halving: return make_recursive_halving_state(task);
     case algorithm::bruck: return make_bruck_state(task);
+    case algorithm::binary_tree: return make_binary_tree_state(task);
     case algorithm::dissemination: return make_dissemination_state(task);
     case algorithm::point_to_point: return point_to_point_state{};
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "collectives/binary_tree/binary_tree_state.hpp"
 #include "collectives/binomial_tree/binomial_tree_state.hpp"
 #include "collectives/bruck/bruck_state.hpp"
 #include "collectives/collective_task.hpp"
@@ -33,7 +34,7 @@ using algorithm_state =
     std::variant<local_state, ring_state, recursive_doubling_state, direct_gather_state,
                  direct_scatter_state, binomial_tree_state, dissemination_state,
                  point_to_point_state, direct_root_state, direct_exchange_state, reduce_tree_state,
-                 recursive_halving_state, bruck_state>;
+                 recursive_halving_state, bruck_state, binary_tree_state>;
 
 enum class collective_phase : std::uint8_t { planned, running, finished };
 

@@ -81,6 +81,7 @@ std::uint64_t unit_bytes(const plan& what) {
   if (signature.kind == operation_kind::all_reduce && what.path.algorithm == algorithm::ring)
     elements = pieces_of(signature.count, what.size);
   if (what.path.algorithm == algorithm::bruck) elements *= what.size / 2;
+  if (what.path.algorithm == algorithm::binary_tree) elements *= what.size;
   return elements * size_of(signature.type);
 }
 
@@ -91,7 +92,8 @@ std::uint64_t chunk_count_max(const plan& what) {
     case algorithm::ring: return step_count_max / (2 * std::uint64_t{what.size}) - window_width_max;
     case algorithm::recursive_doubling: return step_count_max / (rounds + 2);
     case algorithm::recursive_halving: return step_count_max / (2 * rounds + 2);
-    case algorithm::bruck: return step_count_max / 2;
+    case algorithm::bruck:
+    case algorithm::binary_tree: return step_count_max / 2;
     default: return step_count_max;
   }
 }

@@ -134,7 +134,8 @@ bool has_algorithm(operation_kind kind, algorithm which) {
       return which == algorithm::ring || which == algorithm::recursive_doubling ||
              which == algorithm::recursive_halving;
     case operation_kind::all_gather:
-      return which == algorithm::ring || which == algorithm::direct || which == algorithm::bruck;
+      return which == algorithm::ring || which == algorithm::direct || which == algorithm::bruck ||
+             which == algorithm::binary_tree;
     case operation_kind::reduce_scatter:
       return which == algorithm::ring || which == algorithm::direct;
     case operation_kind::broadcast:

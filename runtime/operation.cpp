@@ -34,6 +34,7 @@ std::string_view to_string(algorithm a) {
     case algorithm::chain: return "chain";
     case algorithm::recursive_halving: return "recursive_halving";
     case algorithm::bruck: return "bruck";
+    case algorithm::binary_tree: return "binary_tree";
   }
   return "invalid";
 }

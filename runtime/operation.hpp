@@ -60,9 +60,10 @@ enum class algorithm : std::uint8_t {
   chain = 8,
   recursive_halving = 9,
   bruck = 10,
+  binary_tree = 11,
 };
 
-inline constexpr std::size_t algorithm_count = 11;
+inline constexpr std::size_t algorithm_count = 12;
 
 std::string_view to_string(algorithm a);
 

@@ -17,17 +17,20 @@ result<collectives::plan> plan_operation(const operation_entry& entry, endpoint_
       .reduce_chain_above_bytes = options.reduce_chain_above_bytes,
       .chunk_bytes = options.chunk_bytes,
       .pipeline_chunk_count = options.pipeline_chunk_count};
-  auto signature = request.signature;
-  // A split is an all-gather of what each member wants; it keeps its own kind on the wire.
-  if (signature.kind == operation_kind::split) signature.kind = operation_kind::all_gather;
-  return collectives::make_plan({.signature = signature,
-                                 .self = entry.self,
-                                 .size = entry.members->size(),
-                                 .lanes = context.lanes_among(entry.communicator, *entry.members),
-                                 .requested = request.algorithm,
-                                 .in_place = request.in_place,
-                                 .peer = request.peer},
-                                limits);
+  collectives::plan_request wanted{.signature = request.signature,
+                                   .self = entry.self,
+                                   .size = entry.members->size(),
+                                   .lanes = context.lanes_among(entry.communicator, *entry.members),
+                                   .requested = request.algorithm,
+                                   .in_place = request.in_place,
+                                   .peer = request.peer};
+  // A split is an all-gather of what each member wants, with as many messages a member whatever the
+  // size of the communicator; it keeps its own kind on the wire.
+  if (wanted.signature.kind == operation_kind::split) {
+    wanted.signature.kind = operation_kind::all_gather;
+    wanted.requested = algorithm::binary_tree;
+  }
+  return collectives::make_plan(wanted, limits);
 }
 
 operation_signature wire_signature(const operation_request& request, rank peer, bool was_put) {

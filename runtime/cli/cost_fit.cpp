@@ -53,7 +53,8 @@ bool fits(bench_kind kind, algorithm which) {
       return which == algorithm::ring || which == algorithm::recursive_doubling ||
              which == algorithm::recursive_halving;
     case bench_kind::all_gather:
-      return which == algorithm::ring || which == algorithm::direct || which == algorithm::bruck;
+      return which == algorithm::ring || which == algorithm::direct || which == algorithm::bruck ||
+             which == algorithm::binary_tree;
     case bench_kind::reduce_scatter: return which == algorithm::ring || which == algorithm::direct;
     case bench_kind::broadcast:
     case bench_kind::reduce: return which == algorithm::binomial_tree || which == algorithm::chain;
@@ -144,6 +145,11 @@ outcome<cost_terms> terms_of(bench_kind kind, algorithm which, std::uint32_t ran
     case bench_kind::sendrecv: return cost_terms{1, bytes};
     case bench_kind::barrier: return cost_terms{ceil_log2(rank_count), 0};
     default: break;
+  }
+  if (which == algorithm::binary_tree) {
+    // Rank 0 sends all of it to two children; above them the tree has ceil(log2(P + 1)) levels.
+    const double levels = ceil_log2(rank_count + 1);
+    return cost_terms{2 * (levels - 1), std::min(p - 1, 2.0) * bytes};
   }
   const double steps = which == algorithm::bruck ? ceil_log2(rank_count) : p - 1;
   return cost_terms{steps, (p - 1) / p * bytes};

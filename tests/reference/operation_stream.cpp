@@ -26,7 +26,8 @@ std::vector<algorithm> algorithms_of(operation_kind kind) {
   switch (kind) {
     case operation_kind::all_reduce:
       return {algorithm::ring, algorithm::recursive_doubling, algorithm::recursive_halving};
-    case operation_kind::all_gather: return {algorithm::ring, algorithm::direct, algorithm::bruck};
+    case operation_kind::all_gather:
+      return {algorithm::ring, algorithm::direct, algorithm::bruck, algorithm::binary_tree};
     case operation_kind::reduce_scatter: return {algorithm::ring, algorithm::direct};
     case operation_kind::broadcast:
     case operation_kind::reduce: return {algorithm::binomial_tree, algorithm::chain};

@@ -173,6 +173,39 @@ expected_work bruck(const plan& what, placement where) {
   return out;
 }
 
+/// Ranks `first` to `first + count - 1` hang below `first`, whose children head the halves of the
+/// rest. Counts what `who` moves in that subtree, as one of it or as the parent of its head.
+void binary_subtree(const plan& what, std::uint32_t first, std::uint32_t count,
+                    expected_work& out) {
+  const std::uint64_t one = what.signature.count * size_of(what.signature.type);
+  const std::uint64_t all = amount_of(what, what.size * one).chunks;
+  const std::uint32_t who = what.self.value;
+  const std::uint32_t left = count / 2, right = count - 1 - left;
+  for (const auto& [head, size] :
+       {std::pair{first + 1, left}, std::pair{first + 1 + left, right}}) {
+    if (size == 0) continue;
+    const std::uint64_t up = amount_of(what, size * one).chunks;
+    if (who == head) {
+      out.puts += up;
+      out.accepts += all;
+      out.bytes_sent += size * one;
+    }
+    if (who == first) {
+      out.puts += all;
+      out.accepts += up;
+      out.bytes_sent += what.size * one;
+    }
+    binary_subtree(what, head, size, out);
+  }
+}
+
+expected_work binary_tree(const plan& what, placement where) {
+  expected_work out;
+  out.copies = where == placement::out_of_place ? 1 : 0;
+  binary_subtree(what, 0, what.size, out);
+  return out;
+}
+
 /// gather and scatter.
 expected_work rooted(const plan& what, placement where) {
   const amount one = buffer(what);
@@ -292,6 +325,7 @@ expected_work work_of(const plan& what, placement where,
     case algorithm::direct: return direct(what, where, blocks);
     case algorithm::recursive_halving: return recursive_halving(what);
     case algorithm::bruck: return bruck(what, where);
+    case algorithm::binary_tree: return binary_tree(what, where);
     case algorithm::chain:
     case algorithm::binomial_tree:
       return what.signature.kind == operation_kind::reduce ? reduce(what) : broadcast(what);

@@ -1,6 +1,7 @@
 #define BOOST_TEST_MODULE stage_sim
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <vector>
@@ -115,6 +116,41 @@ BOOST_AUTO_TEST_CASE(messages_are_a_constant_an_operation_and_a_constant_a_trans
   BOOST_TEST(counters.messages_of(actor_kind::collective) - collective_before == 30u);
   BOOST_TEST(counters.messages_of(actor_kind::qp_group) - link_before == 10u);
   BOOST_TEST(counters.messages_of(actor_kind::dqplb) - dqplb_before == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(
+    an_all_gather_along_a_binary_tree_takes_as_much_of_a_rank_however_many_there_are) {
+  struct most {
+    std::uint64_t messages = 0;
+    std::uint64_t links = 0;
+  };
+  const auto most_of = [](std::uint32_t ranks) {
+    simulated_stage stage(small_stage(ranks, 11));
+    BOOST_REQUIRE(stage.join_all(patience).has_value());
+    std::vector<std::uint32_t> in(1, 5), out(std::size_t{ranks} * ranks);
+    std::vector<work_handle> works;
+    for (std::uint32_t r = 0; r < ranks; ++r) {
+      all_gather_arguments how{.send = in.data(),
+                               .receive = out.data() + std::size_t{r} * ranks,
+                               .count = 1,
+                               .type = data_type::uint32};
+      how.options.algorithm = algorithm::binary_tree;
+      works.push_back(*stage.world(rank{r}).all_gather(how));
+    }
+    BOOST_REQUIRE(stage.run_until([&] { return all_done(works); }, patience));
+    BOOST_TEST(std::count(out.begin(), out.end(), 5u) == static_cast<std::ptrdiff_t>(out.size()));
+    most found;
+    for (std::uint32_t r = 0; r < ranks; ++r) {
+      found.messages =
+          std::max(found.messages, stage.counters(rank{r}).messages_of(actor_kind::collective));
+      found.links = std::max(found.links, stage.context(rank{r}).counters.links_open.get());
+    }
+    return found;
+  };
+  const auto few = most_of(7), many = most_of(128);
+  BOOST_TEST(many.messages == few.messages);
+  BOOST_TEST(few.links == 3u);
+  BOOST_TEST(many.links == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(messages_do_not_grow_with_segments) {

@@ -44,7 +44,9 @@ std::optional<algorithm> draw_request(operation_kind kind, random_stream& random
           random);
     case operation_kind::all_gather:
       if (random.one_in(4)) return std::nullopt;
-      return draw_from(std::array{algorithm::ring, algorithm::direct, algorithm::bruck}, random);
+      return draw_from(
+          std::array{algorithm::ring, algorithm::direct, algorithm::bruck, algorithm::binary_tree},
+          random);
     case operation_kind::reduce_scatter:
       if (random.one_in(4)) return std::nullopt;
       return random.one_in(2) ? algorithm::ring : algorithm::direct;

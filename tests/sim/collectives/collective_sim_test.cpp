@@ -69,6 +69,7 @@ BOOST_AUTO_TEST_CASE(every_algorithm_is_right_for_every_number_of_ranks_up_to_17
                          row{operation_kind::reduce_scatter, algorithm::direct},
                          row{operation_kind::all_reduce, algorithm::recursive_halving},
                          row{operation_kind::all_gather, algorithm::bruck},
+                         row{operation_kind::all_gather, algorithm::binary_tree},
                          row{operation_kind::broadcast, algorithm::binomial_tree},
                          row{operation_kind::broadcast, algorithm::chain},
                          row{operation_kind::reduce, algorithm::binomial_tree},
@@ -185,6 +186,15 @@ BOOST_AUTO_TEST_CASE(half_a_buffer_taken_from_the_wrong_side_is_caught) {
                     [](rank, collective_effect& effect) {
                       auto* one = std::get_if<combine>(&effect);
                       if (one != nullptr) one->left = one->right;
+                      return true;
+                    }) > 100);
+  BOOST_TEST(caught({.rank_count = 6,
+                     .kind = operation_kind::all_gather,
+                     .requested = algorithm::binary_tree},
+                    [](rank self, collective_effect& effect) {
+                      auto* one = std::get_if<put>(&effect);
+                      if (one != nullptr && self.value == 1 && one->peer.value == 0)
+                        one->source.offset = 0;
                       return true;
                     }) > 100);
   BOOST_TEST(

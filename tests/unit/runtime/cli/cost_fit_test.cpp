@@ -110,6 +110,8 @@ BOOST_AUTO_TEST_CASE(terms_are_those_of_the_page_of_algorithms) {
   check(bench_kind::all_reduce, algorithm::recursive_halving, 6, 6, 1536 + 2048);
   check(bench_kind::all_gather, algorithm::ring, 4, 3, 768);
   check(bench_kind::all_gather, algorithm::bruck, 6, 3, 1024 * 5 / 6.0);
+  check(bench_kind::all_gather, algorithm::binary_tree, 7, 4, 2048);
+  check(bench_kind::all_gather, algorithm::binary_tree, 2, 2, 1024);
   check(bench_kind::broadcast, algorithm::binomial_tree, 6, 3, 3072);
   check(bench_kind::reduce, algorithm::chain, 4, 3, 3072);
   check(bench_kind::all_to_all, algorithm::direct, 4, 3, 768);
