@@ -35,6 +35,10 @@ bootstrap_actor::behavior_type bootstrap_actor_state::make_behavior() {
             counted();
             drive(net::link_wanted{message.peer});
           },
+          [this, counted](const lane_request& message) {
+            counted();
+            drive(net::lane_wanted{message.peer, message.lane});
+          },
           [this, counted](const link_forgotten& message) {
             counted();
             drive(net::link_dropped{message.peer});
@@ -70,6 +74,7 @@ void bootstrap_actor_state::apply_one(const net::send_on_connection& effect) {
   const auto found = lanes_.find(effect.connection);
   if (found == lanes_.end()) return;
   // `full` cannot happen within the machine's windows; a peer that makes it happen does not read.
+  context_->counters.bootstrap_messages_sent.add(1);
   if (found->second->post_message(effect.bytes()) == post_status::full) drop(effect.connection);
 }
 
@@ -140,6 +145,7 @@ void bootstrap_actor_state::on_lane_ready(lane& ready) {
   std::array<lane_event, 1> event;
   while (lanes_.contains(connection) && ready.poll(event) == 1) {
     if (event[0].what == lane_event::kind::message_arrived) {
+      context_->counters.bootstrap_messages_received.add(1);
       drive(net::connection_message{connection, event[0].message});
     } else if (event[0].what == lane_event::kind::lane_lost) {
       const auto cause = event[0].cause;
@@ -152,6 +158,7 @@ void bootstrap_actor_state::on_lane_ready(lane& ready) {
 
 void bootstrap_actor_state::on_accepted(std::unique_ptr<lane> opened) {
   take_notice();
+  context_->counters.bootstrap_connections_accepted.add(1);
   const auto connection = ++last_accepted_;
   keep(connection, std::move(opened));
   drive(net::connection_accepted{connection});
@@ -160,6 +167,7 @@ void bootstrap_actor_state::on_accepted(std::unique_ptr<lane> opened) {
 void bootstrap_actor_state::on_connected(std::uint64_t context, std::unique_ptr<lane> opened) {
   take_notice();
   why_refused_.clear();
+  context_->counters.bootstrap_connections_dialled.add(1);
   keep(context, std::move(opened));
   drive(net::connection_opened{context});
 }

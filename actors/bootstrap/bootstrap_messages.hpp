@@ -17,6 +17,14 @@ struct link_request {
   friend bool operator==(const link_request&, const link_request&) = default;
 };
 
+/// A lane of the link to world rank `peer` died, the link did not: make another.
+struct lane_request {
+  rank peer;
+  std::uint8_t lane = 0;
+
+  friend bool operator==(const lane_request&, const lane_request&) = default;
+};
+
 /// The link to world rank `peer` is gone.
 struct link_forgotten {
   rank peer;
@@ -36,14 +44,16 @@ struct bootstrap_leave {
   friend bool operator==(const bootstrap_leave&, const bootstrap_leave&) = default;
 };
 
-using bootstrap_actor = caf::typed_actor<TROUPE_HANDLES(join_begin), TROUPE_HANDLES(link_request),
-                                         TROUPE_HANDLES(link_forgotten), TROUPE_HANDLES(death_seen),
-                                         TROUPE_HANDLES(bootstrap_leave)>;
+using bootstrap_actor =
+    caf::typed_actor<TROUPE_HANDLES(join_begin), TROUPE_HANDLES(link_request),
+                     TROUPE_HANDLES(lane_request), TROUPE_HANDLES(link_forgotten),
+                     TROUPE_HANDLES(death_seen), TROUPE_HANDLES(bootstrap_leave)>;
 
 }  // namespace troupe::actors
 
 TROUPE_LOCAL_MESSAGE(troupe::actors::join_begin)
 TROUPE_LOCAL_MESSAGE(troupe::actors::link_request)
+TROUPE_LOCAL_MESSAGE(troupe::actors::lane_request)
 TROUPE_LOCAL_MESSAGE(troupe::actors::link_forgotten)
 TROUPE_LOCAL_MESSAGE(troupe::actors::death_seen)
 TROUPE_LOCAL_MESSAGE(troupe::actors::bootstrap_leave)

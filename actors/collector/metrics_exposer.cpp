@@ -100,11 +100,22 @@ class endpoint_collectable final : public prometheus::Collectable {
     const auto& o = operations_;
     one("troupe_links_opened_total", "Links to peers that opened.", o.links_open);
     one("troupe_links_lost_total", "Links to peers that were lost.", o.links_lost);
+    one("troupe_lanes_lost_total", "Lanes that died or were given up.", o.lanes_lost);
+    one("troupe_lanes_rebuilt_total", "Lanes that took the place of one that died.",
+        o.lanes_rebuilt);
     one("troupe_strangers_refused_total", "Connections that could not prove themselves.",
         o.strangers_refused);
     one("troupe_network_notices_total",
         "Times that lanes were not of the kind that was wished; the log says why.",
         o.network_notices);
+    one("troupe_bootstrap_messages_sent_total", "Messages of start-up and connecting sent.",
+        o.bootstrap_messages_sent);
+    one("troupe_bootstrap_messages_received_total", "Messages of start-up and connecting received.",
+        o.bootstrap_messages_received);
+    one("troupe_bootstrap_connections_accepted_total", "Connections that others dialled.",
+        o.bootstrap_connections_accepted);
+    one("troupe_bootstrap_connections_dialled_total", "Connections dialled that stood.",
+        o.bootstrap_connections_dialled);
     one("troupe_segments_sent_total", "Segments of large transfers posted.", o.segments_sent);
     one("troupe_segment_bytes_sent_total", "Bytes of those segments.", o.segment_bytes_sent);
     one("troupe_eager_messages_sent_total", "Small transfers posted.", o.eager_messages_sent);

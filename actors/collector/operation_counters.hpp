@@ -20,8 +20,14 @@ struct operation_counters {
 
   single_writer_counter links_open;
   single_writer_counter links_lost;
+  single_writer_counter lanes_lost;
+  single_writer_counter lanes_rebuilt;
   single_writer_counter strangers_refused;
   single_writer_counter network_notices;
+  single_writer_counter bootstrap_messages_sent;
+  single_writer_counter bootstrap_messages_received;
+  single_writer_counter bootstrap_connections_accepted;
+  single_writer_counter bootstrap_connections_dialled;
   single_writer_counter segments_sent;
   single_writer_counter segment_bytes_sent;
   single_writer_counter eager_messages_sent;

@@ -246,6 +246,7 @@ void qp_group_actor_state::apply_one(const net::close_lane& effect) {
     lane_router::set_owner(*l, nullptr);
     l->close();
   }
+  if (effect.is_missed) context_->send(context_->bootstrap, lane_request{peer_, effect.lane});
 }
 
 void qp_group_actor_state::apply_one(const net::report_lost& effect) {
@@ -414,6 +415,9 @@ void qp_group_actor_state::publish() {
   out.stale_dropped.add(now.stale_epoch_dropped + now.stale_operation_dropped -
                         published_.stale_epoch_dropped - published_.stale_operation_dropped);
   out.duplicates_dropped.add(now.duplicates_dropped - published_.duplicates_dropped);
+  out.lanes_lost.add(now.lane_failures + now.lanes_given_up - published_.lane_failures -
+                     published_.lanes_given_up);
+  out.lanes_rebuilt.add(now.lanes_rebuilt - published_.lanes_rebuilt);
   published_ = now;
 }
 

@@ -77,6 +77,7 @@ void admit(turn& t, std::uint64_t connection, bootstrap_connection& c) {
     case connection_purpose::rendezvous: return admit_registrant(t, connection);
     case connection_purpose::ring: return admit_predecessor(t, connection);
     case connection_purpose::link: return admit_lane(t, connection);
+    case connection_purpose::lane: return admit_rebuilt_lane(t, connection);
   }
 }
 
@@ -85,6 +86,7 @@ void tell_welcomed(turn& t, std::uint64_t connection, connection_role role) {
     case connection_role::registrar: return on_registrar_welcomed(t);
     case connection_role::successor: return on_successor_welcomed(t);
     case connection_role::link: return on_lane_welcomed(t, connection);
+    case connection_role::lane: return on_rebuilt_lane_welcomed(t, connection);
     case connection_role::registrant:
     case connection_role::predecessor:
     case connection_role::unknown: return;  // accepted, never dialled
@@ -98,6 +100,7 @@ void tell_ended(turn& t, connection_role role, const connection_end& end) {
     case connection_role::successor: return on_successor_ended(t, end);
     case connection_role::predecessor: return on_predecessor_ended(t, end);
     case connection_role::link: return on_lane_ended(t, end);
+    case connection_role::lane: return on_rebuilt_lane_ended(t, end);
     case connection_role::unknown: return;
   }
 }
@@ -110,6 +113,7 @@ void tell_frame(turn& t, std::uint64_t connection, connection_role role,
     case connection_role::successor: return on_ring_frame(t, t.state.ring.successor, frame);
     case connection_role::predecessor: return on_ring_frame(t, t.state.ring.predecessor, frame);
     case connection_role::link:
+    case connection_role::lane:
     case connection_role::unknown: return;  // never open here
   }
 }

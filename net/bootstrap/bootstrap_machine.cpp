@@ -77,6 +77,9 @@ void on(turn& t, const link_wanted& event) {
 void on(turn& t, const link_dropped& event) {
   on_link_dropped(t, event);
 }
+void on(turn& t, const lane_wanted& event) {
+  on_lane_wanted(t, event);
+}
 void on(turn& t, const death_learned& event) {
   learn_death(t, event.dead, death_source::here);
 }
@@ -111,6 +114,7 @@ void on(turn& t, const bootstrap_timer_fired&) {
       state.phase == bootstrap_phase::failing)
     run_ring_deadlines(t);
   if (state.phase == bootstrap_phase::joined) run_link_deadlines(t);
+  if (state.phase == bootstrap_phase::joined) run_rebuilding_deadlines(t);
   if (state.phase == bootstrap_phase::registering && state.deadline <= t.now) {
     TROUPE_MARK("bootstrap: registration deadline passed");
     const bool registered = state.registration.phase == registration_phase::registered;
@@ -150,6 +154,8 @@ instant next_deadline(const bootstrap_state& state, instant now) {
   for (const auto& [peer, link] : state.links) {
     next = std::min({next, link.retry_at, link.incoming_until});
     if (link.wanted) next = std::min(next, link.wanted_until);
+    for (const auto& lane : link.rebuilding)
+      next = std::min(next, lane.retry_at);
   }
   return next;
 }

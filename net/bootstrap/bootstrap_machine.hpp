@@ -63,6 +63,13 @@ struct link_dropped {
   std::uint64_t link_instance = 0;
 };
 
+/// Lane `lane` of the link to `peer`, which stands, died: make another. The lower rank of the two
+/// dials, again and again while the link stands; ends in a `hand_over_lane` on either side.
+struct lane_wanted {
+  rank peer;
+  std::uint8_t lane = 0;
+};
+
 /// The owner knows that world rank `dead` ended, or heard it from another link.
 struct death_learned {
   rank dead;
@@ -77,8 +84,8 @@ struct bootstrap_timer_fired {
 
 using bootstrap_event =
     std::variant<join_started, connection_accepted, connection_opened, connection_refused,
-                 connection_message, connection_lost, link_wanted, link_dropped, death_learned,
-                 leave_started, bootstrap_timer_fired>;
+                 connection_message, connection_lost, link_wanted, link_dropped, lane_wanted,
+                 death_learned, leave_started, bootstrap_timer_fired>;
 
 /// How one rank finds, checks and reaches the others: one exchange with the rendezvous (rank 0
 /// serves it), then the ring, then connections on demand; every connection authenticated.

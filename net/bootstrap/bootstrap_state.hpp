@@ -49,6 +49,7 @@ enum class connection_role : std::uint8_t {
   successor,
   predecessor,
   link,
+  lane,  ///< in place of one that died
 };
 
 struct bootstrap_connection {
@@ -168,14 +169,23 @@ enum class link_phase : std::uint8_t {
   established,
 };
 
+/// One lane of a link that stands: what became of it since it died.
+struct lane_rebuilding {
+  std::uint64_t connection = 0;  ///< being dialled; 0: none
+  instant retry_at = never;
+  duration pause{};
+  instant given_at = never;  ///< when the last rebuilt one was handed over
+};
+
 struct link_entry {
   link_phase phase = link_phase::idle;
   bool wanted = false;           ///< the owner waits for lanes or `report_unreachable`
   std::uint32_t generation = 0;  ///< of the latest link that both sides had
   std::uint32_t attempt = 0;     ///< generation of the one being made
   std::uint64_t instance = 0;
-  std::vector<std::uint64_t> lanes;  ///< connection of each lane; 0: none, or handed over
-  std::uint8_t ready_count = 0;      ///< lanes welcomed (dialling) or proved (incoming)
+  std::vector<std::uint64_t> lanes;         ///< connection of each lane; 0: none, or handed over
+  std::uint8_t ready_count = 0;             ///< lanes welcomed (dialling) or proved (incoming)
+  std::vector<lane_rebuilding> rebuilding;  ///< by lane, once one died that this rank dials
   instant wanted_until = never;
   instant incoming_until = never;
   instant retry_at = never;

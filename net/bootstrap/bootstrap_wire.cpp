@@ -67,7 +67,7 @@ class field_reader {
 
 bool is_purpose(connection_purpose p) {
   return p == connection_purpose::rendezvous || p == connection_purpose::ring ||
-         p == connection_purpose::link;
+         p == connection_purpose::link || p == connection_purpose::lane;
 }
 
 bool is_verdict(handshake_status s) {

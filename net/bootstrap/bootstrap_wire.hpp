@@ -30,7 +30,12 @@ using handshake_nonce = std::array<std::byte, nonce_bytes>;
 using proof_mac = std::array<std::byte, 32>;
 
 /// What a connection is for.
-enum class connection_purpose : std::uint8_t { rendezvous = 1, ring = 2, link = 3 };
+enum class connection_purpose : std::uint8_t {
+  rendezvous = 1,
+  ring = 2,
+  link = 3,
+  lane = 4,  ///< one lane of a link that stands, in place of one that died
+};
 
 /// Answer to a dialer that proved itself (0 to 31), or to one that could not (32 and up).
 enum class handshake_status : std::uint8_t {

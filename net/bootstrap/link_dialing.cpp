@@ -21,6 +21,7 @@ void drop_lanes(turn& t, link_entry& link) {
   link.ready_count = 0;
   for (const auto id : lanes)
     drop_connection(t, id);
+  stop_rebuilding(t, link);
 }
 
 void dial_lanes(turn& t, rank peer, link_entry& link) {
@@ -162,6 +163,7 @@ void on_link_dropped(turn& t, const link_dropped& event) {
     return;
   }
   if (link.phase == link_phase::established) {
+    stop_rebuilding(t, link);
     link.phase = link_phase::idle;
     return;
   }

@@ -49,6 +49,7 @@ struct link_counters {
   std::uint64_t cancels_forgotten = 0;  ///< cancelled operations that the peer was not told of
   // lanes
   std::uint64_t lanes_opened = 0;
+  std::uint64_t lanes_rebuilt = 0;   ///< of those, in place of one that died
   std::uint64_t lanes_rejected = 0;  ///< too shallow, or no such lane
   std::uint64_t lane_failures = 0;   ///< the lane said so
   std::uint64_t lanes_given_up = 0;  ///< we closed it: timeout, or the peer closed its end

@@ -242,6 +242,7 @@ struct arm_link_timer {
 /// follows, not even one that the driver holds already.
 struct close_lane {
   std::uint8_t lane = 0;
+  bool is_missed = false;  ///< the link goes on without it and would take another in its place
 };
 
 /// No lane is left, or the peer broke the protocol: the peer is lost. Every transfer ended in a

@@ -2,13 +2,10 @@
 #include <boost/test/unit_test.hpp>
 
 #include <atomic>
-#include <memory>
 #include <thread>
 #include <vector>
 
-#include "actors/communicator/communicator_handle.hpp"
-#include "actors/endpoint/endpoint_host.hpp"
-#include "tests/actors/local_job.hpp"
+#include "tests/actors/open_ranks.hpp"
 
 // The counts of docs/architecture.md, "Messages", with real workers and sockets; the simulated
 // world has the same case in tests/sim/actors.
@@ -16,35 +13,10 @@
 namespace troupe::actors {
 namespace {
 
-struct open_rank {
-  std::shared_ptr<endpoint_host> host;
-  std::unique_ptr<communicator_handle> world;
-};
-
-std::vector<open_rank> open_ranks(std::uint32_t count) {
-  std::vector<open_rank> ranks(count);
-  const auto rendezvous = "127.0.0.1:" + std::to_string(test::free_port());
-  std::vector<std::thread> threads;
-  for (std::uint32_t r = 0; r < count; ++r)
-    threads.emplace_back([&, r] {
-      communicator_options options;
-      options.rank = r;
-      options.world_size = count;
-      options.rendezvous = rendezvous;
-      auto host = endpoint_host::open(options);
-      if (!host) return;
-      auto seat = (*host)->join();
-      if (!seat) return;
-      ranks[r].host = *host;
-      ranks[r].world = std::make_unique<communicator_handle>(*host, *seat);
-    });
-  for (auto& t : threads)
-    t.join();
-  return ranks;
-}
+using test::open_ranks;
 
 BOOST_AUTO_TEST_CASE(messages_are_a_constant_an_operation_over_sockets_too) {
-  auto ranks = open_ranks(2);
+  auto ranks = open_ranks(2, {});
   for (const auto& r : ranks)
     BOOST_REQUIRE(r.world);
   std::vector<std::vector<float>> data(2, std::vector<float>(16, 1.0f));
@@ -73,7 +45,7 @@ BOOST_AUTO_TEST_CASE(messages_are_a_constant_an_operation_over_sockets_too) {
 }
 
 BOOST_AUTO_TEST_CASE(a_split_and_what_runs_on_it_open_no_connection_that_its_parent_has) {
-  auto ranks = open_ranks(4);
+  auto ranks = open_ranks(4, {});
   for (const auto& r : ranks)
     BOOST_REQUIRE(r.world);
   std::atomic<int> wrong{0};

@@ -153,6 +153,16 @@ void on_lane_ended(turn& t, const connection_end& end);
 void end_link(turn& t, rank peer, errc code, const std::string& cause);
 void run_link_deadlines(turn& t);
 
+// -- lane_rebuilding.cpp --------------------------------------------------------------------------
+
+void on_lane_wanted(turn& t, const lane_wanted& event);
+void admit_rebuilt_lane(turn& t, std::uint64_t connection);
+void on_rebuilt_lane_welcomed(turn& t, std::uint64_t connection);
+void on_rebuilt_lane_ended(turn& t, const connection_end& end);
+/// The link ended, or another takes its place.
+void stop_rebuilding(turn& t, link_entry& link);
+void run_rebuilding_deadlines(turn& t);
+
 // -- bootstrap_failure.cpp ------------------------------------------------------------------------
 
 void fail_join(turn& t, errc code, rank peer, std::string text);

@@ -91,7 +91,7 @@ void leave_dead_control_lane(link_step& step, error cause) {
 
 void close(link_step& step, std::uint8_t lane, error cause) {
   end_life(step, lane);
-  step.out.push_back(close_lane{lane});
+  step.out.push_back(close_lane{lane, step.s.lanes.any_open()});
   leave_dead_control_lane(step, cause);
 }
 
@@ -153,6 +153,7 @@ void on_lane_opened(link_step& step, const lane_opened& event) {
     end_life(step, event.lane);
   }
   ++s.counters.lanes_opened;
+  if (record.generation != 0) ++s.counters.lanes_rebuilt;
   record.open = true;
   record.depth = event.depth;
   ++record.generation;

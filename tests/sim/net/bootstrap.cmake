@@ -1,4 +1,5 @@
-add_library(bootstrap_world STATIC EXCLUDE_FROM_ALL bootstrap_world.cpp)
+add_library(bootstrap_world STATIC EXCLUDE_FROM_ALL bootstrap_world.cpp
+  bootstrap_world_links.cpp)
 target_link_libraries(bootstrap_world PUBLIC troupe::net_bootstrap PRIVATE troupe_flags)
 target_include_directories(bootstrap_world PUBLIC ${PROJECT_SOURCE_DIR})
 

@@ -110,6 +110,39 @@ std::uint64_t links_on_demand(job j) {
   return world.trace_hash();
 }
 
+std::uint64_t lanes_rebuilt(job j) {
+  if (j.world_size < 2) return healthy(j);
+  bootstrap_world world(j.seed, weather_of(j));
+  add_ranks(world, j, 5ms);
+  run_to_end(world, j);
+  require_all_joined(world, j);
+  world.keep_links();
+  const auto a = static_cast<std::uint32_t>(j.random.below(j.world_size));
+  const auto b =
+      static_cast<std::uint32_t>((a + 1 + j.random.below(j.world_size - 1)) % j.world_size);
+  world.feed(a, lane_wanted{rank{b}, 0});
+  world.feed(a, link_wanted{rank{b}});
+  run_to_end(world, j);
+  require_one_link(world, j, a, b);
+  for (std::uint64_t i = j.random.between(1, 8); i > 0; --i) {
+    const auto when =
+        world.now() + duration(j.random.below(j.random.one_in(2) ? 40'000'000 : 3'000'000'000));
+    const auto who = j.random.one_in(2) ? a : b;
+    const auto other = who == a ? b : a;
+    world.at(when, [&world, who, other] { world.break_lane(who, rank{other}); });
+    // One side lets the link go while the other may be making a lane of it.
+    if (j.random.one_in(8))
+      world.at(when + duration(j.random.below(15'000'000)),
+               [&world, who, other] { world.end_link(who, rank{other}); });
+  }
+  run_to_end(world, j);
+  world.feed(a, link_wanted{rank{b}});
+  run_to_end(world, j);
+  require_one_link(world, j, a, b);
+  require_bounds(world, j);
+  return world.trace_hash();
+}
+
 std::uint64_t early_links(job j) {
   if (j.world_size < 2) return healthy(j);
   bootstrap_world world(j.seed, weather_of(j));

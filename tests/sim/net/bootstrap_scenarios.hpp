@@ -35,5 +35,7 @@ std::uint64_t early_links(job j);
 std::uint64_t impossible_links(job j);
 std::uint64_t unreachable_peers(job j);
 std::uint64_t leave_in_good_order(job j);
+/// Lanes die one by one, links with them now and then; what stands is whole again in the end.
+std::uint64_t lanes_rebuilt(job j);
 
 }  // namespace troupe::sim

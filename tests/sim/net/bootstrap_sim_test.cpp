@@ -31,7 +31,7 @@ std::uint64_t run_seed(std::uint64_t seed) {
     case 9: return deaths_after_joining(j);
     case 10: return links_on_demand(j);
     case 11: return unreachable_peers(j);
-    case 12: return leave_in_good_order(j);
+    case 12: return j.random.one_in(2) ? leave_in_good_order(j) : lanes_rebuilt(j);
     case 13: return early_links(j);
     case 14: return j.random.one_in(2) ? impossible_links(j) : split_ring(j);
     default: return corrupted(j);

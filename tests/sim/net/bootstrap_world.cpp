@@ -219,7 +219,7 @@ void bootstrap_world::happen(happening& h) {
     end.up = false;
     std::erase_if(wire_of_[end.process], [&](const auto& entry) { return entry.second == h.wire; });
     for (auto& lane : p.lanes)
-      if (lane.wire == h.wire && lane.up) return drop_link(end.process, lane.peer, lane.instance);
+      if (lane.wire == h.wire && lane.up) return lose_lane(end.process, lane);
     return deliver(end.process, connection_lost{end.id, {h.code}});
   }
   if (!end.up || w.cut || end.process == nobody) return;
@@ -383,45 +383,6 @@ void bootstrap_world::close(std::uint32_t process, std::uint64_t id) {
       return detach(
           index, wires_[index].ends[0].process == process && wires_[index].ends[0].id == id ? 0 : 1,
           false);
-}
-
-void bootstrap_world::hand_over(std::uint32_t process, const hand_over_lane& effect) {
-  auto& p = *processes_[process];
-  // A new link to the peer replaces the one before.
-  std::vector<std::uint64_t> older;
-  for (const auto& lane : p.lanes)
-    if (lane.up && lane.peer == effect.peer && lane.instance != effect.link_instance)
-      older.push_back(lane.instance);
-  for (const auto instance : older)
-    drop_link(process, effect.peer, instance);
-  for (const auto& [known, index] : wire_of_[process])
-    if (known == effect.connection)
-      p.lanes.push_back({.wire = index,
-                         .peer = effect.peer,
-                         .lane = effect.lane,
-                         .lane_count = effect.lane_count,
-                         .instance = effect.link_instance});
-}
-
-void bootstrap_world::drop_link(std::uint32_t process, rank peer, std::uint64_t instance) {
-  auto& p = *processes_[process];
-  bool any = false;
-  for (auto& lane : p.lanes) {
-    if (!lane.up || lane.peer != peer || (instance != 0 && lane.instance != instance)) continue;
-    lane.up = false;
-    any = true;
-    const std::uint8_t end = wires_[lane.wire].ends[0].process == process ? 0 : 1;
-    detach(lane.wire, end, false);
-  }
-  if (!any || instance == 0) return;
-  at(now_, [this, process, peer, instance] { feed(process, link_dropped{peer, instance}); });
-}
-
-void bootstrap_world::break_link(std::uint32_t process, rank peer) {
-  for (const auto& lane : processes_[process]->lanes) {
-    if (!lane.up || lane.peer != peer) continue;
-    return cut_wire(lane.wire);
-  }
 }
 
 bool bootstrap_world::in_ring(const wire_end& end) {

@@ -98,6 +98,13 @@ class bootstrap_world {
   /// Breaks a handed-over lane; both owners drop the whole link.
   void break_link(std::uint32_t process, rank peer);
 
+  /// From now on owners keep a link while any of its lanes is up, and want the others again.
+  void keep_links() { links_kept_ = true; }
+  /// The owner lets the link go, of its own accord.
+  void end_link(std::uint32_t process, rank peer);
+  /// Breaks one handed-over lane to the peer, whichever.
+  void break_lane(std::uint32_t process, rank peer);
+
   /// Breaks the ring connection of a process to its successor, both of them alive.
   void break_ring_after(std::uint32_t process);
 
@@ -164,6 +171,7 @@ class bootstrap_world {
   bool in_ring(const wire_end& end);
   void stranger_turn(std::uint32_t wire, std::uint8_t end, std::span<const std::byte> bytes);
   void drop_link(std::uint32_t process, rank peer, std::uint64_t instance);
+  void lose_lane(std::uint32_t process, handed_lane& lane);
   duration some_delay();
   void mix(std::uint64_t value);
   void deliver(std::uint32_t process, const net::bootstrap_event& event);
@@ -176,6 +184,7 @@ class bootstrap_world {
   std::uint64_t hash_ = 0;
   std::uint64_t next_accepted_ = 0;
   std::uint32_t deepest_lane_ = 0;
+  bool links_kept_ = false;
   std::vector<std::unique_ptr<sim_process>> processes_;
   std::vector<std::uint32_t> host_process_;
   std::deque<wire> wires_;  // references outlive growth
