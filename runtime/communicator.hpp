@@ -179,6 +179,15 @@ struct split_arguments {
   operation_options options = {};
 };
 
+/// What joining and connecting took of this process so far: start-up grows with nothing but the
+/// peers it talks to. Counted for the endpoint, whatever communicator is asked.
+struct start_up_report {
+  std::uint64_t messages_sent = 0;  ///< of bootstrap, connecting included
+  std::uint64_t messages_received = 0;
+  std::uint64_t connections_accepted = 0;  ///< how many dialled this process: its fan-in
+  std::uint64_t connections_dialled = 0;
+};
+
 /// A member's view of a communicator: asynchronous collectives among its ranks. All members make
 /// the same calls in the same order; point-to-point calls are ordered per pair of ranks.
 ///
@@ -196,6 +205,7 @@ class communicator {
   virtual std::uint32_t size() const = 0;
   virtual troupe::epoch epoch() const = 0;
   virtual communicator_id id() const = 0;
+  virtual start_up_report start_up() const = 0;
 
   virtual outcome<work_handle> all_reduce(const all_reduce_arguments& arguments) = 0;
   virtual outcome<work_handle> all_gather(const all_gather_arguments& arguments) = 0;

@@ -80,6 +80,14 @@ communicator_handle::~communicator_handle() {
   post(nullptr, door_->actor(), communicator_dropped{seat_.id});
 }
 
+start_up_report communicator_handle::start_up() const {
+  const auto& counted = door_->operation_statistics();
+  return {.messages_sent = counted.bootstrap_messages_sent.get(),
+          .messages_received = counted.bootstrap_messages_received.get(),
+          .connections_accepted = counted.bootstrap_connections_accepted.get(),
+          .connections_dialled = counted.bootstrap_connections_dialled.get()};
+}
+
 check_context communicator_handle::context() const {
   return {seat_.self, seat_.members->size(), door_->options().collective.timeout};
 }

@@ -26,6 +26,7 @@ class communicator_handle final : public communicator {
   std::uint32_t size() const override { return seat_.members->size(); }
   troupe::epoch epoch() const override { return seat_.epoch; }
   communicator_id id() const override { return seat_.id; }
+  start_up_report start_up() const override;
 
   outcome<work_handle> all_reduce(const all_reduce_arguments& arguments) override;
   outcome<work_handle> all_gather(const all_gather_arguments& arguments) override;

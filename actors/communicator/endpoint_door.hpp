@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "actors/collector/operation_counters.hpp"
 #include "actors/endpoint/endpoint_messages.hpp"
 #include "config/options.hpp"
 #include "runtime/instant.hpp"
@@ -17,6 +18,7 @@ class endpoint_door {
 
   virtual endpoint_actor actor() const = 0;
   virtual const config::options& options() const = 0;
+  virtual const operation_counters& operation_statistics() const = 0;
 
   /// True in a child of the process that opened the endpoint.
   virtual bool forked() const = 0;

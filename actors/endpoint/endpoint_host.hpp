@@ -31,6 +31,7 @@ class endpoint_host final : public endpoint_door {
 
   endpoint_actor actor() const override { return actor_; }
   const config::options& options() const override { return loaded_.values; }
+  const operation_counters& operation_statistics() const override { return counters_; }
   bool forked() const override { return guard_.forked(); }
   void drive_until(const std::function<bool()>& done, duration limit) override;
   void start_now() override;
@@ -38,7 +39,6 @@ class endpoint_host final : public endpoint_door {
   void raise_next_communicator_id(std::uint32_t above) override;
 
   const worker_counters& worker_statistics() const { return worker_->counters(); }
-  const operation_counters& operation_statistics() const { return counters_; }
 
   /// Fault injection, see `endpoint_context::break_next`. Before the first operation.
   void break_next(actor_kind kind) { context_->break_next(kind); }

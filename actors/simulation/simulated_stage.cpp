@@ -16,6 +16,7 @@ class simulated_stage::door final : public endpoint_door {
 
   endpoint_actor actor() const override { return rank_.actor; }
   const config::options& options() const override { return rank_.options; }
+  const operation_counters& operation_statistics() const override { return rank_.counters; }
   bool forked() const override { return false; }
   void drive_until(const std::function<bool()>& done, duration limit) override {
     stage_.run_until(done, limit);

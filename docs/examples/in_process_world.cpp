@@ -189,6 +189,7 @@ class in_process_communicator : public troupe::communicator {
   std::uint32_t size() const override { return static_cast<std::uint32_t>(where_->size()); }
   troupe::epoch epoch() const override { return {}; }
   troupe::communicator_id id() const override { return {}; }
+  troupe::start_up_report start_up() const override { return {}; }
 
   outcome<troupe::work_handle> all_reduce(const troupe::all_reduce_arguments& a) override {
     if (a.options.algorithm != troupe::algorithm::recursive_doubling)

@@ -72,9 +72,21 @@ def missing_row(row, measurement, reason):
             "busbw_gbs": None, "avg_us": None, "others": None, "reason": reason}
 
 
-def start_up_row(wall_ns):
+def start_up_row(wall_ns, took):
+    """`took`: of each rank (messages sent, received, connections accepted, dialled)."""
     measurement = peer_plan.Measurement("start_up", START_UP_RANKS, 0)
-    return measured_row(TROUPE_TCP, measurement, [Turn(ns, ns) for ns in wall_ns])
+    row = measured_row(TROUPE_TCP, measurement, [Turn(ns, ns) for ns in wall_ns])
+    sent, received, accepted, dialled = zip(*took)
+    return row | {"messages_p50": median(map(sum, zip(sent, received))),
+                  "messages_max": max(map(sum, zip(sent, received))),
+                  "fan_in_p50": median(accepted), "fan_in_max": max(accepted),
+                  "dialled_max": max(dialled)}
+
+
+def start_up_text(row):
+    return (f"messages a rank {row['messages_p50']:.0f} (most {row['messages_max']}), "
+            f"connections accepted {row['fan_in_p50']:.0f} (most {row['fan_in_max']}: the "
+            f"rendezvous), dialled at most {row['dialled_max']}")
 
 
 # -- table -----------------------------------------------------------------------------------------

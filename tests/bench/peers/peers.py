@@ -218,7 +218,8 @@ def measure_all(plan, launcher, environment, results):
 
 
 def start_up(launcher, environment):
-    """Wall time in nanoseconds from launch until the last rank is through its first barrier."""
+    """Wall time in nanoseconds from launch until the last rank is through its first barrier, and
+    each rank's (messages sent, received, connections accepted, dialled)."""
     ranks = peer_plan.START_UP_RANKS
     command = [launcher.troupe, "launch", "-n", str(ranks), "--no-tag",
                "--timeout", str(START_UP_DEADLINE_S), "--", launcher.program("troupe"),
@@ -235,20 +236,21 @@ def start_up(launcher, environment):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(5)
             process.kill()
-    through = [int(line.split()[1]) for line in out.splitlines() if line.startswith("through ")]
+    through = [tuple(map(int, line.split()[1:])) for line in out.splitlines()
+               if line.startswith("through ")]
     if len(through) != ranks:
         raise JobFailed(f"{len(through)} of {ranks} ranks passed the barrier: "
                         f"{errors.strip()[-300:]}")
-    return max(through) - begin
+    return max(line[0] for line in through) - begin, [line[1:] for line in through]
 
 
 def measure_start_up(launcher, environment, results):
     measurement = peer_plan.Measurement("start_up", peer_plan.START_UP_RANKS, 0)
     try:
-        walls = [start_up(launcher, environment) for _ in range(START_UP_TURNS)]
-        row = peer_report.start_up_row(walls)
+        turns = [start_up(launcher, environment) for _ in range(START_UP_TURNS)]
+        row = peer_report.start_up_row([wall for wall, _ in turns], turns[-1][1])
         say(f"start of {measurement.ranks} processes to the first barrier: "
-            f"{row['p50_us'] / 1e6:.2f} s")
+            f"{row['p50_us'] / 1e6:.2f} s; {peer_report.start_up_text(row)}")
     except (JobFailed, subprocess.TimeoutExpired) as failure:
         row = peer_report.missing_row(peer_plan.TROUPE_TCP, measurement, str(failure))
     results.append(row)

@@ -41,9 +41,15 @@ class Rows(unittest.TestCase):
     def test_have_the_keys_that_readers_of_the_file_expect(self):
         rows = [result(TROUPE_TCP, small(2), 10),
                 peer_report.missing_row(GLOO_TCP, small(2), "not installed"),
-                peer_report.start_up_row([1, 2, 3])]
+                peer_report.start_up_row([1, 2, 3], [(5, 4, 2, 1)])]
         for row in json.loads(json.dumps(rows)):
             self.assertLessEqual(KEYS, set(row))
+
+    def test_of_the_start_say_what_it_took_of_the_median_and_the_busiest_rank(self):
+        row = peer_report.start_up_row([3e8], [(5, 4, 2, 1), (1, 1, 0, 3), (60, 63, 63, 0)])
+        self.assertEqual(peer_report.start_up_text(row),
+                         "messages a rank 9 (most 123), connections accepted 2 (most 63: the "
+                         "rendezvous), dialled at most 3")
 
     def test_take_bus_bandwidth_from_the_mean_of_the_slowest_rank(self):
         row = result(TROUPE_TCP, Measurement("all_reduce", 4, 16 * MIB), 1000, mean_us=2000)
@@ -103,7 +109,8 @@ class Goals(unittest.TestCase):
             self.assertEqual(found[name], verdict)
 
     def test_may_be_absolute(self):
-        found = verdicts([result(TROUPE_SHM, small(2), 4.5), peer_report.start_up_row([5e8])])
+        found = verdicts([result(TROUPE_SHM, small(2), 4.5),
+                          peer_report.start_up_row([5e8], [(5, 4, 2, 1)])])
         self.assertEqual(found["troupe/shm all_reduce 8 B x2 p50_us <= 3"], "missed by 50%")
         self.assertEqual(found["troupe/tcp start_up x64 p50_us <= 1e+06"], "met")
 

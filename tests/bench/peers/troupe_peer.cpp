@@ -114,16 +114,25 @@ int serve_threads(std::uint32_t count, const communicator_options& common,
   return 0;
 }
 
-/// How long a job takes from nothing to its first barrier: prints when this rank was through.
+/// How long a job takes from nothing to its first barrier: prints when this rank was through, and
+/// what it took: messages sent and received, connections accepted and dialled.
 int pass_first_barrier(const communicator_options& options) {
-  troupe_library library(join_or_end(options));
+  auto world = join_or_end(options);
+  const communicator& joined = *world;
+  troupe_library library(std::move(world));
   if (!library.barrier()) {
     std::fprintf(stderr, "troupe_peer: %s\n", library.reason().c_str());
     return 3;
   }
   timespec t{};
   ::clock_gettime(CLOCK_MONOTONIC, &t);
-  std::printf("through %lld\n", static_cast<long long>(t.tv_sec) * 1'000'000'000 + t.tv_nsec);
+  const auto took = joined.start_up();
+  std::printf("through %lld %llu %llu %llu %llu\n",
+              static_cast<long long>(t.tv_sec) * 1'000'000'000 + t.tv_nsec,
+              static_cast<unsigned long long>(took.messages_sent),
+              static_cast<unsigned long long>(took.messages_received),
+              static_cast<unsigned long long>(took.connections_accepted),
+              static_cast<unsigned long long>(took.connections_dialled));
   library.finish();
   return 0;
 }
