@@ -138,6 +138,7 @@ outcome<void> apply_environment(loaded_options& loaded, const environment_variab
     const auto& [variable, text] = *at;
     if (variable == config_file_variable || variable == log_variable) continue;
     if (variable.starts_with(simulation_prefix)) continue;
+    if (variable.starts_with(emulation_prefix)) continue;
     const option_description* option = find_variable(variable);
     if (option == nullptr) {
       const option_description& nearest = nearest_variable(variable);

@@ -30,6 +30,10 @@ inline constexpr std::string_view log_variable = "TROUPE_LOG";
 /// Variables that steer the simulation tests (docs/testing.md), not an endpoint: allowed here.
 inline constexpr std::string_view simulation_prefix = "TROUPE_SIM_";
 
+/// Variables of the emulated NIC (docs/emulation.md), which lies under programs as their libibverbs
+/// and reads these itself.
+inline constexpr std::string_view emulation_prefix = "TROUPE_EMULATION_";
+
 /// Where options come from. Code goes before environment, environment before file, file before
 /// default; an error in any of them is an error, also where another goes before it.
 struct load_request {

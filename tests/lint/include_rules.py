@@ -50,8 +50,8 @@ VENDORS = [
     (r"hwloc", "hwloc", ("actors/",)),
     (r"sys/epoll\.h", "epoll", ("net/host/", "net/shm/", "net/tcp/", "runtime/cli/", "tests/")),
     (r"(sys/(socket|un|uio)\.h|netinet/|arpa/|netdb\.h|ifaddrs\.h|net/if\.h)", "sockets",
-     ("net/shm/", "net/tcp/", "tests/")),
-    (r"(infiniband/|rdma/)", "verbs", ("net/verbs/", "net/emulation/")),
+     ("net/emulation/", "net/shm/", "net/tcp/", "tests/")),
+    (r"(infiniband/|rdma/)", "verbs", ("net/verbs/", "net/emulation/", "tests/")),
     (r"(cuda|cooperative_groups)", "CUDA", ("kernels/",)),
     (r"openssl/", "OpenSSL", ("net/crypto/",)),
     (r"toml", "the TOML parser", ("config/",)),
@@ -119,11 +119,14 @@ def pure_cores(tree):
 
 
 ENVIRONMENT = re.compile(r"\b(secure_getenv|getenv|setenv|putenv|unsetenv|environ)\b")
-ENVIRONMENT_HOMES = {"config/load.cpp": {"getenv", "secure_getenv", "environ"}}
+# The emulated NIC lies under programs that know nothing of it: it reads variables of its own.
+ENVIRONMENT_HOMES = {"config/load.cpp": {"getenv", "secure_getenv", "environ"},
+                     "net/emulation/detail/settings.cpp": {"getenv"}}
 
 
 def environment(tree):
-    """The environment is read in config/load.cpp only; the launcher may copy its own."""
+    """The environment is read in config/load.cpp only; the launcher may copy its own, and the
+    emulated NIC reads what is meant for it."""
     for file in tree.code_files():
         if file.path.startswith("tests/"):
             continue

@@ -129,6 +129,7 @@ BOOST_AUTO_TEST_CASE(the_environment_names_the_file_if_code_names_none) {
 BOOST_AUTO_TEST_CASE(variables_of_others_and_reserved_ones_are_left_alone) {
   loaded({.environment = environment_variables{{"TROUPE_LOG", "debug"},
                                                {"TROUPE_SIM_SEED", "1"},
+                                               {"TROUPE_EMULATION_JOB", "one"},
                                                {"TROUPER", "x"},
                                                {"PATH", "/bin"},
                                                {"troupe_tcp_backlog", "x"}}});

@@ -1,0 +1,11 @@
+# The emulated NIC, through the interface that programs see. Not there without verbs headers.
+if(TARGET troupe_emulated_ibverbs)
+  add_library(troupe_emulated_node STATIC emulated_node.cpp)
+  target_link_libraries(troupe_emulated_node
+    PUBLIC troupe_emulated_ibverbs PRIVATE troupe_flags)
+  target_include_directories(troupe_emulated_node PRIVATE ${PROJECT_SOURCE_DIR})
+  foreach(thing transfer)
+    troupe_test(unit net/emulation ${thing} SOURCES emulation_${thing}_test.cpp
+      DEPS troupe_emulated_node)
+  endforeach()
+endif()
