@@ -73,7 +73,9 @@ class Tree:
         self.root = root
         self.files = {}
         for directory, names, files in os.walk(root):
-            names[:] = sorted(n for n in names if n not in SKIPPED_DIRECTORIES)
+            # Of hidden directories only CI's is part of the tree; the others are tools' own.
+            names[:] = sorted(n for n in names if n not in SKIPPED_DIRECTORIES
+                              and (not n.startswith(".") or n == ".ci"))
             for name in sorted(files):
                 full = os.path.join(directory, name)
                 path = os.path.relpath(full, root).replace(os.sep, "/")
