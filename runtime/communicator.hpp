@@ -12,7 +12,9 @@
 #include "runtime/group.hpp"
 #include "runtime/instant.hpp"
 #include "runtime/operation.hpp"
+#include "runtime/operation_options.hpp"
 #include "runtime/result.hpp"
+#include "runtime/window.hpp"
 #include "runtime/work.hpp"
 
 namespace troupe {
@@ -27,18 +29,6 @@ struct communicator_options {
   std::string config_file = {};           ///< path of a TOML file; empty: none
   /// Options set in code, by full name: {"transport.segment_bytes", "262144"}. Text as in the file.
   std::vector<std::pair<std::string, std::string>> settings = {};
-};
-
-/// What every operation can be given beside its own arguments.
-struct operation_options {
-  /// Ends the operation with timed_out after this long; unset: `collective.timeout`.
-  std::optional<duration> timeout = std::nullopt;
-  /// Takes this algorithm instead of the table's choice. Must be equal on all ranks. An algorithm
-  /// that the operation does not have is bad_argument.
-  std::optional<troupe::algorithm> algorithm = std::nullopt;
-  /// Makes the call part of this group if it is open (runtime/group.hpp): it is launched when the
-  /// group ends. Null, or a group that is not open: launched at once.
-  troupe::group* group = nullptr;
 };
 
 /// in[count] -> out[count] on every rank. `send == receive` is in place.
@@ -223,6 +213,9 @@ class communicator {
   /// Collective: waits for all members, at most the operation timeout. Null for a member without
   /// colour. The new communicator shares connections and worker with this one.
   virtual outcome<std::unique_ptr<communicator>> split(const split_arguments& arguments) = 0;
+
+  /// Collective: opens this member's memory to the others and learns theirs; waits as `split` does.
+  virtual outcome<std::unique_ptr<window>> create_window(const window_arguments& arguments) = 0;
 
   /// Ends every outstanding and later operation with `aborted`, here and, as fast as the word
   /// spreads, on all members. Local, bounded in time, idempotent, legal from any thread.

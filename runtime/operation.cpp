@@ -10,6 +10,9 @@ std::string_view to_string(operation_kind kind) {
     case operation_kind::broadcast: return "broadcast";
     case operation_kind::send: return "send";
     case operation_kind::receive: return "receive";
+    case operation_kind::put: return "put";
+    case operation_kind::get: return "get";
+    case operation_kind::wait_notifications: return "wait_notifications";
     case operation_kind::barrier: return "barrier";
     case operation_kind::split: return "split";
     case operation_kind::reduce: return "reduce";

@@ -27,9 +27,18 @@ enum class operation_kind : std::uint8_t {
   scatter = 11,
   all_to_all = 12,
   all_to_all_v = 13,
+  put = 14,                 ///< bytes into a peer's window
+  get = 15,                 ///< bytes out of a peer's window
+  wait_notifications = 16,  ///< of a peer's puts into the own window
 };
 
 std::string_view to_string(operation_kind kind);
+
+/// On a window of a peer, or of one's own: no call of the peer matches it.
+constexpr bool is_one_sided(operation_kind kind) {
+  return kind == operation_kind::put || kind == operation_kind::get ||
+         kind == operation_kind::wait_notifications;
+}
 
 /// What must be equal on all ranks of one operation. Travels with the operation's first bytes to
 /// every peer, so that a mismatch is an error with both signatures instead of a hang.
@@ -109,5 +118,33 @@ struct transfer_id {
 
   friend constexpr auto operator<=>(const transfer_id&, const transfer_id&) = default;
 };
+
+/// Operations on windows, which no call of the peer matches, are numbered by each member for
+/// itself: bit 62 is set, bit 61 for a get, bits 36 to 59 are the member, bits 0 to 35 count its
+/// calls. The step of a put names the window, and its lowest bit says whether the peer is notified.
+inline constexpr std::uint64_t one_sided_bit = 1ull << 62;
+inline constexpr std::uint64_t fetch_bit = 1ull << 61;
+inline constexpr std::uint64_t one_sided_call_mask = (1ull << 36) - 1;
+
+constexpr operation_number one_sided_number(rank self, std::uint64_t call, bool fetches) {
+  return {one_sided_bit | (fetches ? fetch_bit : 0) | std::uint64_t{self.value} << 36 |
+          (call & one_sided_call_mask)};
+}
+
+/// A put into a window: the other side has no accept for it.
+constexpr bool is_window_put(const transfer_id& id) {
+  return (id.operation.value & (one_sided_bit | fetch_bit)) == one_sided_bit;
+}
+
+/// The step of a put into window `number`.
+constexpr std::uint32_t window_step(std::uint32_t number, bool notifies) {
+  return number << 1 | (notifies ? 1u : 0u);
+}
+constexpr std::uint32_t window_of(const transfer_id& put) {
+  return put.step >> 1;
+}
+constexpr bool notifies(const transfer_id& put) {
+  return (put.step & 1u) != 0;
+}
 
 }  // namespace troupe

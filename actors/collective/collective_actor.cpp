@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/collective/operation_plan.hpp"
+#include "actors/rank/fetch_wire.hpp"
 #include "runtime/assert.hpp"
 
 namespace troupe::actors {
@@ -65,7 +66,8 @@ transfer_id collective_actor_state::id_of(std::uint32_t step) const {
 bool collective_actor_state::take_turn() {
   auto& e = entry();
   const auto kind = e.work->request().signature.kind;
-  const bool free = kind == operation_kind::send || kind == operation_kind::receive;
+  const bool free =
+      kind == operation_kind::send || kind == operation_kind::receive || is_one_sided(kind);
   if (free || e.has_turn) return true;
   const bool room = context_->running_collective_count < context_->running_collective_count_max();
   if (!room && !e.may_overdraw_scratch) {
@@ -223,8 +225,12 @@ put_request collective_actor_state::begin(const collectives::put& effect) {
   const auto peer = e.members->to_world(effect.peer);
   touch(peer);
   e.open.push_back({peer, effect.step, true});
-  return {id_of(effect.step), wire_signature(e.work->request(), effect.peer, true), effect.source,
-          transfer_token(slot_, effect.step)};
+  const auto& request = e.work->request();
+  put_request out{id_of(effect.step), wire_signature(request, effect.peer, true), effect.source,
+                  transfer_token(slot_, effect.step), request.window.at};
+  if (is_window_put(out.id))
+    out.id.step = window_step(request.window.number, request.window.notifies);
+  return out;
 }
 
 accept_request collective_actor_state::begin(const collectives::accept& effect) {
@@ -252,17 +258,60 @@ bool collective_actor_state::exchange(const collectives::collective_effect& one,
 void collective_actor_state::apply_one(const collectives::put& effect) {
   const auto peer = entry().members->to_world(effect.peer);
   if (peer == context_->identity.self)
-    context_->to_self.put(begin(effect));
+    put_to_self(begin(effect));
   else
     context_->send(context_->link_to(peer), begin(effect));
 }
 
 void collective_actor_state::apply_one(const collectives::accept& effect) {
   const auto peer = entry().members->to_world(effect.peer);
-  if (peer == context_->identity.self)
-    context_->to_self.accept(begin(effect));
-  else
-    context_->send(context_->link_to(peer), begin(effect));
+  const auto kind = entry().work->request().signature.kind;
+  if (kind == operation_kind::wait_notifications) return await_notifications(peer);
+  if (peer == context_->identity.self) return accept_from_self(begin(effect));
+  if (kind == operation_kind::get) return fetch_from(peer, begin(effect));
+  context_->send(context_->link_to(peer), begin(effect));
+}
+
+// A put into a window of this member meets an accept that is made for it here, whose end nobody
+// waits for; a get likewise meets a put.
+void collective_actor_state::put_to_self(const put_request& request) {
+  context_->to_self.put(request);
+  if (!is_window_put(request.id)) return;
+  const auto& e = entry();
+  const auto& place = e.work->request().window;
+  const auto part =
+      context_->windows.part({e.communicator, place.number}, place.at.offset, request.source.bytes);
+  context_->to_self.accept(
+      {request.id, request.signature, part.value_or(buffer_view{}), request.token});
+}
+
+void collective_actor_state::accept_from_self(const accept_request& request) {
+  context_->to_self.accept(request);
+  const auto& e = entry();
+  const auto& call = e.work->request();
+  if (call.signature.kind != operation_kind::get) return;
+  const auto part = context_->windows.part({e.communicator, call.window.number},
+                                           call.window.at.offset, request.target.bytes);
+  context_->to_self.put(
+      {request.id, request.signature, part.value_or(buffer_view{}), request.token, {}});
+}
+
+void collective_actor_state::fetch_from(rank peer, const accept_request& request) {
+  const auto& place = entry().work->request().window;
+  const auto frame = encode(fetch{request.id.communicator, request.id.epoch, request.id.operation,
+                                  place.number, place.at.offset, request.target.bytes});
+  context_->send(context_->link_to(peer), request);
+  context_->send(context_->link_to(peer),
+                 notice_request{std::make_shared<const notice_frame>(frame)});
+}
+
+void collective_actor_state::await_notifications(rank peer) {
+  auto& e = entry();
+  const auto& call = e.work->request();
+  e.open.push_back({peer, 0, false});
+  const window_name name{e.communicator, call.window.number};
+  if (context_->windows.take(name, peer, call.signature.count, slot_))
+    context_->send(collective_actor{self_}, transfer_ended{.slot = slot_, .peer = peer});
 }
 
 void collective_actor_state::apply_one(const collectives::combine& effect) {
@@ -328,6 +377,10 @@ void collective_actor_state::on_transfer(const transfer_ended& message) {
     return;
   }
   const auto peer = *e.members->from_world(message.peer);
+  const auto& call = e.work->request();
+  if (call.signature.kind == operation_kind::put && call.window.notifies &&
+      message.peer == context_->identity.self)
+    context_->send(e.owner, window_written{call.window.number, message.peer});
   if (message.was_put)
     drive(collectives::put_finished{peer, message.step});
   else
@@ -357,6 +410,7 @@ void collective_actor_state::stop(std::shared_ptr<const failure> why) {
   context_->mover.cancel(*this);
   auto& e = entry();
   cancelling_ = touched_;
+  context_->windows.forget(slot_);
   context_->to_self.cancel(e.communicator, e.epoch, e.number);
   std::erase_if(e.open, [&](const auto& t) { return t.peer == context_->identity.self; });
   // Buffers may go back to the trainer only when no lane reads or writes them any more.

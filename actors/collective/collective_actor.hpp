@@ -49,6 +49,10 @@ class collective_actor_state : public byte_job_owner {
   void apply_one(const collectives::copy& effect);
   void apply_one(const collectives::finish& effect);
 
+  void put_to_self(const put_request& request);
+  void accept_from_self(const accept_request& request);
+  void fetch_from(rank peer, const accept_request& request);
+  void await_notifications(rank peer);
   void touch(rank peer);
   void on_transfer(const transfer_ended& message);
   void on_bytes_moved(std::uint32_t token) override;

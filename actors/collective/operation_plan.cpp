@@ -30,6 +30,12 @@ result<collectives::plan> plan_operation(const operation_entry& entry, endpoint_
     wanted.signature.kind = operation_kind::all_gather;
     wanted.requested = algorithm::binary_tree;
   }
+  if (const auto kind = wanted.signature.kind; is_one_sided(kind)) {
+    // What moves between two members, or is waited for, without a call of the other.
+    wanted.signature.kind =
+        kind == operation_kind::put ? operation_kind::send : operation_kind::receive;
+    if (kind == operation_kind::wait_notifications) wanted.signature.count = 0;
+  }
   return collectives::make_plan(wanted, limits);
 }
 
@@ -45,8 +51,11 @@ operation_signature wire_signature(const operation_request& request, rank peer, 
 std::string describe_mismatch(const operation_request& request, operation_number number,
                               const operation_signature& theirs, const transfer_ends& ends) {
   const auto name = [](rank r) { return "rank " + std::to_string(r.value); };
-  const std::string text = "operation " + std::to_string(number.value & ~point_to_point_bit) + ": ";
+  const std::string text = "operation " + std::to_string(shown(number)) + ": ";
   const auto ours = wire_signature(request, ends.peer, ends.was_put);
+  if (is_one_sided(ours.kind))
+    return text + name(ends.peer) + " has closed the window of " + to_string(ours) +
+           ", or it is smaller";
   const bool counts_alone = ours.kind == operation_kind::all_to_all_v && theirs.kind == ours.kind &&
                             theirs.type == ours.type;
   if (!counts_alone)

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "actors/communicator/window_handle.hpp"
+
 namespace troupe::actors {
 
 namespace {
@@ -127,10 +129,15 @@ outcome<work_handle> communicator_handle::launch(std::shared_ptr<work_state> wor
 
 template <class Arguments>
 outcome<work_handle> communicator_handle::call(const Arguments& arguments) {
-  group* const in = options_of(arguments).group;
+  return call(check(arguments, context()), options_of(arguments));
+}
+
+outcome<work_handle> communicator_handle::call(outcome<operation_request> checked,
+                                               const operation_options& options) {
+  group* const in = options.group;
   const bool grouped = in != nullptr && in->is_open();
   const auto usable = check_usable();
-  auto work = make_work(usable ? check(arguments, context()) : fail(usable.error()));
+  auto work = make_work(usable ? std::move(checked) : fail(usable.error()));
   if (!work) {
     if (grouped) in->note(work.error());
     return fail(work.error());
@@ -215,6 +222,48 @@ outcome<std::unique_ptr<communicator>> communicator_handle::split(
     return fail(done.error());
   }
   return make_part(arguments, all);
+}
+
+outcome<void> communicator_handle::gather_words(std::span<const std::uint64_t> mine,
+                                                std::span<std::uint64_t> all,
+                                                const operation_options& options) {
+  all_gather_arguments how{.send = mine.data(),
+                           .receive = all.data(),
+                           .count = mine.size(),
+                           .type = data_type::uint64,
+                           .options = options};
+  how.options.algorithm = algorithm::binary_tree;
+  auto made = make_work(check(how, context()));
+  if (!made) return fail(made.error());
+  auto work = launch(std::move(*made));
+  door_->drive_until([&] { return (*work)->test(); }, door_->options().collective.timeout);
+  auto done = (*work)->wait();
+  // A gather that goes on would still write into the caller's memory: end it before that goes.
+  if (!done && !(*work)->test()) abort();
+  return done;
+}
+
+outcome<std::unique_ptr<window>> communicator_handle::create_window(
+    const window_arguments& arguments) {
+  if (const auto usable = check_usable(); !usable) return fail(usable.error());
+  if (arguments.base == nullptr && arguments.bytes != 0)
+    return fail(errc::bad_argument, "create_window: `base` is null but `bytes` is " +
+                                        std::to_string(arguments.bytes) +
+                                        "; pass memory, or 0 bytes to open none");
+  if (arguments.options.group != nullptr && arguments.options.group->is_open()) {
+    const failure why(errc::bad_argument,
+                      "create_window: it waits for all members and cannot be part of a group; call "
+                      "it before or after");
+    arguments.options.group->note(why);
+    return fail(why);
+  }
+  auto opened = window_handle::open(*this, ++windows_created_, arguments);
+  if (!opened) return fail(opened.error());
+  const std::array mine{(*opened)->own_part().key, (*opened)->own_part().bytes};
+  std::vector<std::uint64_t> all(mine.size() * seat_.members->size());
+  if (auto met = gather_words(mine, all, arguments.options); !met) return fail(met.error());
+  (*opened)->learn(all);
+  return std::unique_ptr<window>(std::move(*opened));
 }
 
 outcome<std::unique_ptr<communicator>> communicator_handle::make_part(

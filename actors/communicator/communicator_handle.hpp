@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "actors/communicator/endpoint_door.hpp"
 #include "actors/communicator/operation_check.hpp"
@@ -41,16 +42,28 @@ class communicator_handle final : public communicator {
   outcome<work_handle> all_to_all(const all_to_all_arguments& arguments) override;
   outcome<work_handle> all_to_all_v(const all_to_all_v_arguments& arguments) override;
   outcome<std::unique_ptr<communicator>> split(const split_arguments& arguments) override;
+  outcome<std::unique_ptr<window>> create_window(const window_arguments& arguments) override;
   void abort() override;
   outcome<void> finalize(duration limit) override;
+
+  // For windows, which live no longer than their communicator.
+
+  check_context context() const;
+  const communicator_seat& seat() const { return seat_; }
+  endpoint_door& door() { return *door_; }
+  std::shared_ptr<const std::atomic<bool>> alive() const { return alive_; }
+
+  /// Launches a checked call, or makes it part of its group.
+  outcome<work_handle> call(outcome<operation_request> checked, const operation_options& options);
 
  private:
   template <class Arguments>
   outcome<work_handle> call(const Arguments& arguments);
+  outcome<void> gather_words(std::span<const std::uint64_t> mine, std::span<std::uint64_t> all,
+                             const operation_options& options);
   outcome<std::shared_ptr<work_state>> make_work(outcome<operation_request> request);
   outcome<work_handle> launch(std::shared_ptr<work_state> work);
   outcome<void> check_usable() const;
-  check_context context() const;
   void wait_until_quiet(duration limit);
   outcome<std::unique_ptr<communicator>> make_part(const split_arguments& arguments,
                                                    const std::vector<std::uint32_t>& answers);
@@ -62,6 +75,7 @@ class communicator_handle final : public communicator {
   std::shared_ptr<std::atomic<bool>> alive_ = std::make_shared<std::atomic<bool>>(true);
   std::atomic<bool> aborted_{false};
   std::atomic<bool> finalized_{false};
+  std::atomic<std::uint32_t> windows_created_{0};
 };
 
 }  // namespace troupe::actors

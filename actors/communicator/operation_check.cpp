@@ -264,4 +264,69 @@ outcome<operation_request> check(const operation_options& options, const check_c
                 nullptr);
 }
 
+namespace {
+
+struct window_range {
+  rank peer;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+outcome<void> check_range(const char* call, const window_range& r, const check_context& c,
+                          const window_view& w) {
+  if (auto ok = check_rank(call, "peer", r.peer, c); !ok) return ok;
+  const auto there = w.parts[to_index(r.peer)].bytes;
+  if (r.offset > there || r.bytes > there - r.offset)
+    return bad(std::string(call) + ": " + std::to_string(r.bytes) + " bytes at offset " +
+               std::to_string(r.offset) + " leave the window of rank " +
+               std::to_string(r.peer.value) + ", which has " + std::to_string(there) + " bytes");
+  return {};
+}
+
+outcome<void> check_no_algorithm(const char* call, const operation_options& options) {
+  if (!options.algorithm) return {};
+  return bad(std::string(call) + ": there is one way to do it; leave `algorithm` unset");
+}
+
+operation_signature window_signature(operation_kind kind, std::uint64_t count) {
+  return {kind, data_type::uint8, reduction::sum, 0, count};
+}
+
+}  // namespace
+
+outcome<operation_request> check(const window_put_arguments& a, const check_context& c,
+                                 const window_view& w) {
+  if (auto ok = check_range("put", {a.peer, a.offset, a.bytes}, c, w); !ok) return fail(ok.error());
+  if (auto ok = check_no_algorithm("put", a.options); !ok) return fail(ok.error());
+  operation_request request{.signature = window_signature(operation_kind::put, a.bytes),
+                            .send = a.source,
+                            .send_bytes = a.bytes,
+                            .peer = a.peer};
+  request.window = {w.number, {w.parts[to_index(a.peer)].key, a.offset}, a.notify};
+  return finish("put", std::move(request), a.options, c, nullptr);
+}
+
+outcome<operation_request> check(const window_get_arguments& a, const check_context& c,
+                                 const window_view& w) {
+  if (auto ok = check_range("get", {a.peer, a.offset, a.bytes}, c, w); !ok) return fail(ok.error());
+  if (auto ok = check_no_algorithm("get", a.options); !ok) return fail(ok.error());
+  operation_request request{.signature = window_signature(operation_kind::get, a.bytes),
+                            .receive = a.target,
+                            .receive_bytes = a.bytes,
+                            .peer = a.peer};
+  request.window = {w.number, {0, a.offset}, false};
+  return finish("get", std::move(request), a.options, c, nullptr);
+}
+
+outcome<operation_request> check(const notification_arguments& a, const check_context& c,
+                                 const window_view& w) {
+  if (auto ok = check_rank("wait_notifications", "peer", a.peer, c); !ok) return fail(ok.error());
+  if (auto ok = check_no_algorithm("wait_notifications", a.options); !ok) return fail(ok.error());
+  if (a.count == 0) return bad("wait_notifications: count is 0; wait for 1 at least");
+  operation_request request{
+      .signature = window_signature(operation_kind::wait_notifications, a.count), .peer = a.peer};
+  request.window = {w.number, {}, false};
+  return finish("wait_notifications", std::move(request), a.options, c, nullptr);
+}
+
 }  // namespace troupe::actors

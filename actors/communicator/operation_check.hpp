@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "actors/work/operation_request.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/result.hpp"
@@ -28,6 +31,23 @@ outcome<operation_request> check(const gather_arguments& a, const check_context&
 outcome<operation_request> check(const scatter_arguments& a, const check_context& c);
 outcome<operation_request> check(const all_to_all_arguments& a, const check_context& c);
 outcome<operation_request> check(const all_to_all_v_arguments& a, const check_context& c);
+
+/// A window as its calls see it: which it is, and what each member opened.
+struct window_view {
+  std::uint32_t number = 0;
+  struct part {
+    std::uint64_t key = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::span<const part> parts{};  ///< by rank
+};
+outcome<operation_request> check(const window_put_arguments& a, const check_context& c,
+                                 const window_view& w);
+outcome<operation_request> check(const window_get_arguments& a, const check_context& c,
+                                 const window_view& w);
+outcome<operation_request> check(const notification_arguments& a, const check_context& c,
+                                 const window_view& w);
+
 /// A barrier has options alone.
 outcome<operation_request> check(const operation_options& options, const check_context& c);
 

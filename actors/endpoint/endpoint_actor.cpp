@@ -97,6 +97,7 @@ void endpoint_actor_state::on_communicator(const communicator_requested& message
 
 void endpoint_actor_state::on_dropped(const communicator_dropped& message) {
   context_->forget_lanes(message.id);
+  context_->windows.close_all(message.id);
   const auto found = context_->ranks.find(message.id.value);
   if (found == context_->ranks.end()) return;
   self_->demonitor(found->second.address());

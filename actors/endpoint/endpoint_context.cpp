@@ -33,6 +33,7 @@ endpoint_context::endpoint_context(const config::options& all, const endpoint_id
       mover(all.worker.byte_slice, [&where] { return where.now(); }),
       scratch(memory, all.worker.scratch_bytes),
       to_self(*this),
+      windows(memory),
       operations(operation_capacity),
       counters(counts) {}
 

@@ -20,6 +20,7 @@
 #include "actors/endpoint/scratch_pool.hpp"
 #include "actors/endpoint/self_transfers.hpp"
 #include "actors/endpoint/stranger_log.hpp"
+#include "actors/endpoint/window_table.hpp"
 #include "actors/qp_group/qp_group_messages.hpp"
 #include "actors/worker/timer_queue.hpp"
 #include "actors/worker/worker.hpp"
@@ -58,6 +59,7 @@ struct endpoint_context {
   byte_mover mover;
   scratch_pool scratch;
   self_transfers to_self;
+  window_table windows;
   operation_table operations;
   operation_counters& counters;
   stranger_log strangers;

@@ -15,6 +15,9 @@ namespace {
 // share and see fail at once.
 constexpr std::size_t waiting_notice_count = 4096;
 
+// What answers a peer's get: no operation of ours waits for its end. No slot has this number.
+constexpr std::uint64_t nobodys_token = ~std::uint64_t{0};
+
 // Rounds of one lane before others get their turn.
 constexpr std::size_t rounds_per_poll = 8;
 
@@ -198,6 +201,7 @@ void qp_group_actor_state::apply_one(const net::report_accept& effect) {
 
 void qp_group_actor_state::report(std::uint64_t token, bool was_put, error failed,
                                   const operation_signature& theirs) {
+  if (token == nobodys_token) return;
   const auto slot = slot_of(token);
   if (const auto* entry = context_->operations.find(slot))
     context_->send(entry->runner,
@@ -214,6 +218,13 @@ void qp_group_actor_state::apply_one(const net::report_refused& effect) {
     context_->send(found->second, transfer_unmatched{peer_, effect.id.operation, effect.theirs});
 }
 
+void qp_group_actor_state::apply_one(const net::report_written& effect) {
+  if (effect.failed.code != errc::ok || !notifies(effect.id)) return;
+  const auto found = context_->ranks.find(effect.id.communicator.value);
+  if (found != context_->ranks.end())
+    context_->send(found->second, window_written{window_of(effect.id), peer_});
+}
+
 void qp_group_actor_state::apply_one(const net::withdraw_key& effect) {
   context_->buffers.withdraw(effect.key);
 }
@@ -225,7 +236,11 @@ void qp_group_actor_state::apply_one(const net::report_unmatched& effect) {
 }
 
 void qp_group_actor_state::apply_one(const net::deliver_notice& effect) {
-  if (const auto heard = decode_notice(effect.bytes())) on_notice(*heard);
+  if (is_fetch(effect.bytes())) {
+    if (const auto wanted = decode_fetch(effect.bytes())) on_fetch(*wanted);
+  } else if (const auto heard = decode_notice(effect.bytes())) {
+    on_notice(*heard);
+  }
 }
 
 void qp_group_actor_state::apply_one(const net::request_budget& effect) {
@@ -269,7 +284,8 @@ void qp_group_actor_state::apply_one(const net::resume_soon&) {
 // -- messages -------------------------------------------------------------------------------------
 
 void qp_group_actor_state::on_put(const put_request& message) {
-  drive(net::put_requested{message.id, message.signature, message.source, message.token});
+  drive(net::put_requested{message.id, message.signature, message.source, message.token,
+                           message.window});
 }
 
 void qp_group_actor_state::on_accept(const accept_request& message) {
@@ -367,6 +383,20 @@ void qp_group_actor_state::on_notice(const notice& heard) {
       break;
     case notice_kind::leaving_seen: context_->send(context_->endpoint, link_left{peer_}); break;
   }
+}
+
+// The peer gets bytes of a window: they go into its accept. A window that is not there, or not that
+// large, is a signature that cannot be the peer's.
+void qp_group_actor_state::on_fetch(const fetch& wanted) {
+  const auto part =
+      context_->windows.part({wanted.communicator, wanted.window}, wanted.offset, wanted.bytes);
+  const put_request answer{.id = {wanted.communicator, wanted.epoch, wanted.operation, 0},
+                           .signature = {operation_kind::get, data_type::uint8, reduction::sum,
+                                         part ? 0u : 1u, wanted.bytes},
+                           .source = part.value_or(staging_view_.part(0, 0)),
+                           .token = nobodys_token};
+  // Through the mailbox: a step of the machine is being applied here.
+  context_->send(qp_group_actor{self_}, answer);
 }
 
 void qp_group_actor_state::send_notice(std::shared_ptr<const notice_frame> frame) {

@@ -8,6 +8,7 @@
 
 #include "actors/endpoint/endpoint_context.hpp"
 #include "actors/qp_group/qp_group_messages.hpp"
+#include "actors/rank/fetch_wire.hpp"
 #include "net/link/link_machine.hpp"
 
 namespace troupe::actors {
@@ -41,6 +42,7 @@ class qp_group_actor_state : public lane_owner, public timer_owner {
   void apply_one(const net::report_put& effect);
   void apply_one(const net::report_accept& effect);
   void apply_one(const net::release_source& effect);
+  void apply_one(const net::report_written& effect);
   void apply_one(const net::report_refused& effect);
   void apply_one(const net::withdraw_key& effect);
   void apply_one(const net::report_unmatched& effect);
@@ -60,6 +62,7 @@ class qp_group_actor_state : public lane_owner, public timer_owner {
   void on_lane_event(std::uint8_t index, const lane_event& event);
   void on_timer(std::uint64_t generation) override;
   void on_notice(const notice& heard);
+  void on_fetch(const fetch& wanted);
 
   void make_rings();
   void report(std::uint64_t token, bool was_put, error failed, const operation_signature& theirs);

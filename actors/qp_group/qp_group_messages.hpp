@@ -13,12 +13,14 @@
 
 namespace troupe::actors {
 
-/// Send `source` to the peer's accept of the same id; answered by one `transfer_ended`.
+/// Send `source` to the peer's accept of the same id, or into `window` if the id is a window put's;
+/// answered by one `transfer_ended`.
 struct put_request {
   transfer_id id;
   operation_signature signature;
   buffer_view source;
   std::uint64_t token = 0;  ///< `transfer_token` of the operation and step
+  remote_region window{};
 
   friend bool operator==(const put_request&, const put_request&) = default;
 };

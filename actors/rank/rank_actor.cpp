@@ -40,38 +40,59 @@ void rank_actor_state::guarded(Handler handler) {
 }
 
 rank_actor::behavior_type rank_actor_state::make_behavior() {
-  return {[this](const operation_requested& message) {
-            pending_ = message.work;
-            guarded([&] { on_requested(message); });
-            if (pending_) pending_->finish(state_.sticky);
-            pending_.reset();
-          },
-          [this](const collective_ended& message) { guarded([&] { on_ended(message); }); },
-          [this](const failure_noticed& message) {
-            guarded([&] { drive(failure_heard{*message.why}); });
-          },
-          [this](const transfer_unmatched& message) {
-            guarded([&] {
-              if (const auto member = members_->from_world(message.peer))
-                drive(unmatched_heard{*member, message.operation, message.theirs});
-            });
-          },
-          [this](const peer_ended& message) { guarded([&] { on_peer_ended(message); }); },
-          [this](const peer_connected& message) {
-            guarded([&] {
-              if (const auto member = members_->from_world(message.peer))
-                drive(member_connected{*member});
-            });
-          },
-          [this](const abort_requested& message) {
-            guarded([&] { drive(abort_called{}); });
-            message.answer->answer(done_value{});
-          },
-          [this](const finalize_requested& message) {
-            finalizers_.push_back(message.answer);
-            guarded([&] { drive(finalize_called{}); });
-            if (state_.finalized) apply(report_finalized{});
-          }};
+  return {
+      [this](const operation_requested& message) {
+        pending_ = message.work;
+        guarded([&] { on_requested(message); });
+        if (pending_) pending_->finish(state_.sticky);
+        pending_.reset();
+      },
+      [this](const collective_ended& message) { guarded([&] { on_ended(message); }); },
+      [this](const failure_noticed& message) {
+        guarded([&] { drive(failure_heard{*message.why}); });
+      },
+      [this](const transfer_unmatched& message) {
+        guarded([&] {
+          if (const auto member = members_->from_world(message.peer))
+            drive(unmatched_heard{*member, message.operation, message.theirs});
+        });
+      },
+      [this](const peer_ended& message) { guarded([&] { on_peer_ended(message); }); },
+      [this](const peer_connected& message) {
+        guarded([&] {
+          if (const auto member = members_->from_world(message.peer))
+            drive(member_connected{*member});
+        });
+      },
+      [this](const abort_requested& message) {
+        guarded([&] { drive(abort_called{}); });
+        message.answer->answer(done_value{});
+      },
+      [this](const window_open_request& message) { guarded([&] { on_window_opened(message); }); },
+      [this](const window_close_request& message) {
+        guarded([&] { context_->windows.close({id_, message.number}); });
+        message.answer->answer(done_value{});
+      },
+      [this](const window_written& message) { guarded([&] { on_window_written(message); }); },
+      [this](const finalize_requested& message) {
+        finalizers_.push_back(message.answer);
+        guarded([&] { drive(finalize_called{}); });
+        if (state_.finalized) apply(report_finalized{});
+      }};
+}
+
+void rank_actor_state::on_window_opened(const window_open_request& message) {
+  const auto key = context_->windows.open({id_, message.number}, message.base, message.bytes);
+  if (key) return message.answer->answer(*key);
+  message.answer->answer(fail(failure(
+      key.error(), "create_window: the endpoint's table of buffers and exposures is full")));
+}
+
+void rank_actor_state::on_window_written(const window_written& message) {
+  const auto slot = context_->windows.note({id_, message.number}, message.from);
+  if (!slot) return;
+  if (const auto* entry = context_->operations.find(*slot))
+    context_->send(entry->runner, transfer_ended{.slot = *slot, .peer = message.from});
 }
 
 void rank_actor_state::on_peer_ended(const peer_ended& message) {
@@ -190,7 +211,7 @@ void rank_actor_state::on_ended(const collective_ended& message) {
 /// behind it.
 const rank_state::running_operation* rank_actor_state::oldest_collective() const {
   for (const auto& one : state_.running)
-    if ((one.number.value & point_to_point_bit) == 0) return &one;
+    if (is_collective(one.number)) return &one;
   return nullptr;
 }
 

@@ -41,6 +41,8 @@ class rank_actor_state {
   template <class Handler>
   void guarded(Handler handler);
   void on_peer_ended(const peer_ended& message);
+  void on_window_opened(const window_open_request& message);
+  void on_window_written(const window_written& message);
   void on_requested(const operation_requested& message);
   void on_ended(const collective_ended& message);
   void on_runner_down(const caf::down_msg& message);

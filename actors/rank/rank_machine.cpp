@@ -7,15 +7,14 @@ namespace troupe::actors {
 
 namespace {
 
-bool is_point_to_point(operation_kind kind) {
-  return kind == operation_kind::send || kind == operation_kind::receive;
-}
-
 operation_number next_number(rank_state& state, const operation_called& call) {
   if (call.signature.kind == operation_kind::send)
     return {point_to_point_bit | ++state.sends[call.peer]};
   if (call.signature.kind == operation_kind::receive)
     return {point_to_point_bit | ++state.receives[call.peer]};
+  if (is_one_sided(call.signature.kind))
+    return one_sided_number(state.self, ++state.one_sided,
+                            call.signature.kind == operation_kind::get);
   return {++state.last_collective.value};
 }
 
@@ -55,7 +54,7 @@ bool same_call(const operation_signature& one, const operation_signature& other)
 }
 
 void remember(rank_state& state, const rank_state::running_operation& operation) {
-  if (is_point_to_point(operation.signature.kind)) return;
+  if (!is_collective(operation.number)) return;
   state.history.push_back(operation);
   if (state.history.size() > history_operation_count) state.history.pop_front();
 }
@@ -105,6 +104,15 @@ void on(rank_state& state, const failure_heard& event, rank_effects& out) {
 void on(rank_state& state, const unmatched_heard& event, rank_effects& out) {
   if (state.sticky.code() != errc::ok) return;
   if (event.operation.value & point_to_point_bit) return;  // the other side called first: legal
+  if (event.operation.value & one_sided_bit) {
+    const std::string peer = "rank " + std::to_string(event.peer.value);
+    return fail_communicator(
+        state,
+        {error{errc::mismatch, 0, event.peer},
+         peer + " has closed a window that this rank put into; members meet in a barrier before " +
+             "the first of them destroys a window"},
+        out);
+  }
   const auto called = std::find_if(state.history.begin(), state.history.end(),
                                    [&](const auto& o) { return o.number == event.operation; });
   if (called != state.history.end()) {

@@ -103,6 +103,17 @@ using rank_effects = std::vector<rank_effect>;
 /// collectives: bit 63 is set.
 inline constexpr std::uint64_t point_to_point_bit = 1ull << 63;
 
+/// Neither all members call it, nor in the same order.
+constexpr bool is_collective(operation_number number) {
+  return (number.value & (point_to_point_bit | one_sided_bit)) == 0;
+}
+
+/// What a text shows of a number: the calls of its kind.
+constexpr std::uint64_t shown(operation_number number) {
+  if ((number.value & point_to_point_bit) != 0) return number.value & ~point_to_point_bit;
+  return (number.value & one_sided_bit) != 0 ? number.value & one_sided_call_mask : number.value;
+}
+
 /// One member of one communicator: numbers operations, remembers what it called, and makes the
 /// first failure final.
 ///
@@ -116,6 +127,7 @@ struct rank_state {
   operation_number last_collective{0};
   std::map<rank, std::uint64_t> sends;     ///< calls of `send` per peer
   std::map<rank, std::uint64_t> receives;  ///< calls of `receive` per peer
+  std::uint64_t one_sided = 0;             ///< calls on windows
 
   struct running_operation {
     std::uint32_t slot = 0;

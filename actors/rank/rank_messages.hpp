@@ -70,11 +70,39 @@ struct finalize_requested {
   friend bool operator==(const finalize_requested&, const finalize_requested&) = default;
 };
 
+/// Open memory as the communicator's window `number`; answered with the key of its exposure.
+struct window_open_request {
+  std::uint32_t number = 0;
+  void* base = nullptr;
+  std::uint64_t bytes = 0;
+  ticket_handle<std::uint64_t> answer;
+
+  friend bool operator==(const window_open_request&, const window_open_request&) = default;
+};
+
+/// Later writes into window `number` are refused.
+struct window_close_request {
+  std::uint32_t number = 0;
+  ticket_handle<done_value> answer;
+
+  friend bool operator==(const window_close_request&, const window_close_request&) = default;
+};
+
+/// World rank `from` put something into window `number` and notifies.
+struct window_written {
+  std::uint32_t number = 0;
+  rank from;
+
+  friend bool operator==(const window_written&, const window_written&) = default;
+};
+
 using rank_actor =
     caf::typed_actor<TROUPE_HANDLES(operation_requested), TROUPE_HANDLES(collective_ended),
                      TROUPE_HANDLES(failure_noticed), TROUPE_HANDLES(transfer_unmatched),
                      TROUPE_HANDLES(peer_ended), TROUPE_HANDLES(peer_connected),
-                     TROUPE_HANDLES(abort_requested), TROUPE_HANDLES(finalize_requested)>;
+                     TROUPE_HANDLES(abort_requested), TROUPE_HANDLES(finalize_requested),
+                     TROUPE_HANDLES(window_open_request), TROUPE_HANDLES(window_close_request),
+                     TROUPE_HANDLES(window_written)>;
 
 }  // namespace troupe::actors
 
@@ -86,3 +114,6 @@ TROUPE_LOCAL_MESSAGE(troupe::actors::peer_ended)
 TROUPE_LOCAL_MESSAGE(troupe::actors::peer_connected)
 TROUPE_LOCAL_MESSAGE(troupe::actors::abort_requested)
 TROUPE_LOCAL_MESSAGE(troupe::actors::finalize_requested)
+TROUPE_LOCAL_MESSAGE(troupe::actors::window_open_request)
+TROUPE_LOCAL_MESSAGE(troupe::actors::window_close_request)
+TROUPE_LOCAL_MESSAGE(troupe::actors::window_written)

@@ -71,7 +71,7 @@ void watchdog_actor_state::expire(std::uint32_t slot) {
 
 failure watchdog_actor_state::verdict_on(const operation_entry& entry) const {
   const auto& request = entry.work->request();
-  const auto number = std::to_string(entry.number.value & ~point_to_point_bit);
+  const auto number = std::to_string(shown(entry.number));
   const auto what = to_string(request.signature) + " (operation " + number + ")";
   if (entry.gave_up != no_rank)
     return {

@@ -241,6 +241,9 @@ class in_process_communicator : public troupe::communicator {
   outcome<troupe::work_handle> all_to_all_v(const troupe::all_to_all_v_arguments&) override {
     return missing();
   }
+  outcome<std::unique_ptr<troupe::window>> create_window(const troupe::window_arguments&) override {
+    return troupe::fail(errc::not_available, "the in-process world has no windows");
+  }
   void abort() override {}
   outcome<void> finalize(troupe::duration) override { return {}; }
 

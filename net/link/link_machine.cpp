@@ -66,6 +66,7 @@ pumped pump(link_step& step) {
   if (pump_eager(step) == pumped::until_full) return pumped::until_full;
   if (pump_repeats(step) == pumped::until_full) return pumped::until_full;
   if (pump_segments(step) == pumped::until_full) return pumped::until_full;
+  if (may_begin(step.s)) return pumped::until_full;
   if (pump_budget(step) == pumped::until_full) return pumped::until_full;
   if (pump_unmatched(step) == pumped::until_full) return pumped::until_full;
   // Last, so that anything above that left took the acknowledgement along.

@@ -53,11 +53,15 @@ struct write_finished {
 
 /// The owner wants `source` to arrive in the peer's accept of the same id. Ends in one
 /// `report_put` with the same token, or in one `release_source` if it was cancelled before.
+///
+/// A put into a window (`is_window_put`): into `window` at once, whatever the peer does;
+/// `report_put` says that the bytes are there.
 struct put_requested {
   transfer_id id;
   operation_signature signature;
   buffer_view source;
   std::uint64_t token = 0;
+  remote_region window{};
 };
 
 /// The owner wants the peer's put of the same id in `target`. `key` exposes `target` to the peer
@@ -232,6 +236,13 @@ struct return_budget {
   std::uint64_t bytes = 0;
 };
 
+/// A put of the peer into a window of ours ended: all its bytes are in place, and those of every
+/// write that it posted before. `failed`: it was stopped, or its key is dead.
+struct report_written {
+  transfer_id id;
+  error failed{};
+};
+
 /// Wake the machine at `deadline` with `link_timer_fired{generation}`; replaces the timer before.
 struct arm_link_timer {
   instant deadline = never;
@@ -256,9 +267,9 @@ struct resume_soon {};
 
 using link_effect =
     std::variant<post_segment, post_control, stage_eager, drain_eager, park_eager, unpark_eager,
-                 report_put, report_accept, release_source, report_refused, withdraw_key,
-                 report_unmatched, deliver_notice, request_budget, return_budget, arm_link_timer,
-                 close_lane, report_lost, resume_soon>;
+                 report_put, report_accept, report_written, release_source, report_refused,
+                 withdraw_key, report_unmatched, deliver_notice, request_budget, return_budget,
+                 arm_link_timer, close_lane, report_lost, resume_soon>;
 
 using link_effects = inline_list<link_effect, link_effects_max>;
 

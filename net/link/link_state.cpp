@@ -11,10 +11,12 @@ constexpr std::uint32_t first_control_number(sequence first) {
   return first.value > sequence_mask / 2 ? first.value | ~sequence_mask : first.value;
 }
 
-// Ours; those the peer announced; and its eager messages, parked or in slots, whose announcements
-// may be on their way as well.
+// Ours; those the peer announced; its eager messages, parked or in slots, whose announcements may
+// be on their way as well; and what it writes into windows, one a channel and another that is over
+// but not reported yet.
 std::uint32_t table_capacity(const link_options& o) {
-  return 2 * o.transfer_count_max + 2 * o.eager_slot_count + parking_place_count(o);
+  return 2 * o.transfer_count_max + 2 * o.eager_slot_count + parking_place_count(o) +
+         2 * static_cast<std::uint32_t>(channel_count);
 }
 
 const link_options& checked(const link_options& options) {

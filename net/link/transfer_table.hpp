@@ -65,8 +65,9 @@ struct transfer {
   operation_signature signature;  ///< ours; of an early or mismatched transfer the peer's
   buffer_view memory;             ///< source or target; of an early transfer only its bytes
   std::uint64_t token = 0;
-  std::uint64_t key = 0;     ///< exposure of the target: of an accept ours, of a put the peer's
-  std::uint64_t cursor = 0;  ///< next byte to post
+  std::uint64_t key = 0;  ///< exposure of the target: of an accept ours, of a put the peer's
+  std::uint64_t target_offset = 0;  ///< of a put into a window: where in that exposure
+  std::uint64_t cursor = 0;         ///< next byte to post
   instant since{};
   std::uint32_t unretired = 0;     ///< writes of it that are not done
   std::uint32_t reading = 0;       ///< of those, how many have lanes that still read the source

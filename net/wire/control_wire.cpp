@@ -55,6 +55,7 @@ void put(byte_writer& out, const request_body& body) {
 void put(byte_writer& out, const begin_body& body) {
   out.put(body.channel);
   encode(out, body.id);
+  out.put(body.bytes);
 }
 
 void put(byte_writer& out, const grant_body& body) {
@@ -154,6 +155,7 @@ std::optional<control_body> read_begin(byte_reader& in) {
   begin_body body;
   body.channel = in.get<std::uint8_t>();
   body.id = decode_transfer_id(in);
+  body.bytes = in.get<std::uint64_t>();
   if (body.channel >= channel_count) return {};
   return body;
 }

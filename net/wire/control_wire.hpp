@@ -105,10 +105,11 @@ struct request_body {
   std::uint64_t bytes = 0;
 };
 
-/// Writes on `channel` belong to this transfer, up to the next notification on it.
+/// Writes on `channel` belong to this transfer of `bytes`, up to the next notification on it.
 struct begin_body {
   std::uint8_t channel = 0;
   transfer_id id;
+  std::uint64_t bytes = 0;
 };
 
 /// Answer to `request`: the accept is there, send the bytes in eager slot `slot`.

@@ -38,7 +38,7 @@ bool decode_signature(byte_reader& in, operation_signature& out) {
   out.root = in.get<std::uint32_t>();
   out.count = in.get<std::uint64_t>();
   const bool kind_known = kind >= static_cast<std::uint8_t>(operation_kind::all_reduce) &&
-                          kind <= static_cast<std::uint8_t>(operation_kind::all_to_all_v);
+                          kind <= static_cast<std::uint8_t>(operation_kind::get);
   return !in.failed() && kind_known && type < data_type_count && op < reduction_count &&
          reserved == 0;
 }

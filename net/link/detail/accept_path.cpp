@@ -60,8 +60,28 @@ void settle_channel(link_step& step, accept_channel& channel) {
   if (index == no_index) return;
   auto& t = step.s.transfers[index];
   if (whole && bytes == t.bytes()) return finish(step, index, {});
+  if (!whole && is_window_put(t.id)) {
+    TROUPE_MARK("link: put into a window that is gone");
+    return finish_mismatched(step, index, t.signature);
+  }
   TROUPE_MARK("link: notification of a put that was stopped");
   finish(step, index, step.about_peer(errc::aborted));
+}
+
+// What the peer writes into a window of ours has no accept: its entry is made by its `begin`.
+std::uint32_t add_window_put(link_step& step, const begin_body& body) {
+  auto& transfers = step.s.transfers;
+  if (transfers.early_full()) {
+    lose(step, step.about_peer(errc::malformed));
+    return no_index;
+  }
+  const auto index = transfers.add(body.id, transfer_side::accept);
+  auto& t = transfers[index];
+  t.memory.bytes = body.bytes;
+  t.phase = transfer_phase::accept_receiving;
+  t.channel = body.channel;
+  t.since = step.now;
+  return index;
 }
 
 void on_segment_arrived(link_step& step, const write_received& event, const immediate& arrived) {
@@ -192,7 +212,11 @@ void on_begin(link_step& step, const begin_body& body) {
   if (channel.begun) return lose(step, step.about_peer(errc::malformed));
   channel.begun = true;
   channel.transfer = s.transfers.find(body.id, transfer_side::accept);
-  if (channel.transfer != no_index) {
+  if (is_window_put(body.id)) {
+    if (channel.transfer != no_index) return lose(step, step.about_peer(errc::malformed));
+    if (!is_over(step, body.id)) channel.transfer = add_window_put(step, body);
+    if (s.lost) return;
+  } else if (channel.transfer != no_index) {
     auto& t = s.transfers[channel.transfer];
     const bool announced =
         t.phase == transfer_phase::accept_announced && t.tell == transfer_notice::none;
@@ -222,7 +246,15 @@ void on_refuse(link_step& step, const refuse_body& body) {
     step.out.push_back(report_refused{body.id, body.signature});
     return;
   }
-  switch (s.transfers[index].phase) {
+  auto& t = s.transfers[index];
+  const bool under_way =
+      t.phase == transfer_phase::put_sending || t.phase == transfer_phase::put_flushing;
+  if (under_way && is_window_put(t.id)) {
+    // All of it is at the peer, or it could not say so; a lane still has to complete it.
+    t.failed = step.about_peer(errc::mismatch);
+    return;
+  }
+  switch (t.phase) {
     case transfer_phase::put_starved:
     case transfer_phase::put_unready:
     case transfer_phase::put_queued:

@@ -36,6 +36,7 @@ void end_with_operation(link_step& step, std::uint32_t index, error failed,
     t.closing = t.side == transfer_side::put ? put_closing : accept_closing;
   } else if (!t.local) {
     ++step.s.counters.stale_operation_dropped;
+    leave_channel(step, t);
     drop_early(step, index);
   } else if (t.side == transfer_side::put) {
     stop_put(step, index, failed, put_closing);
@@ -197,6 +198,8 @@ pumped pump_endings(link_step& step) {
     if (!is_put && t.key != 0) step.out.push_back(withdraw_key{t.key});
     if (t.closing == transfer_closing::release) {
       step.out.push_back(release_source{t.token});
+    } else if (t.closing == transfer_closing::report && !is_put && is_window_put(t.id)) {
+      step.out.push_back(report_written{t.id, t.failed});
     } else if (t.closing == transfer_closing::report && is_put) {
       step.out.push_back(report_put{t.token, t.failed, theirs});
     } else if (t.closing == transfer_closing::report) {

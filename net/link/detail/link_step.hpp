@@ -66,6 +66,9 @@ void stop_put(link_step& step, std::uint32_t index, error failed, transfer_closi
 void free_channels(link_step& step);
 
 void pump_channels(link_step& step);
+
+/// A queued put can have its channel: one that was held back until others had sent everything.
+bool may_begin(const link_state& s);
 pumped pump_eager(link_step& step);
 pumped pump_segments(link_step& step);
 pumped pump_budget(link_step& step);

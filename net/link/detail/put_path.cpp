@@ -148,6 +148,16 @@ void send_segment(link_step& step, std::uint32_t index, std::uint64_t length, st
   post(step, w, lane);
 }
 
+// A notification vouches for everything put into windows before it. Transfers take turns on the
+// lanes, so it begins when the last bytes of those have their numbers.
+bool must_follow(const link_state& s, const transfer& t) {
+  if (!is_window_put(t.id) || !notifies(t.id)) return false;
+  auto index = s.transfers.first(transfer_list::sending);
+  while (index != no_index && !is_window_put(s.transfers[index].id))
+    index = s.transfers.next_in_list(index);
+  return index != no_index;
+}
+
 bool has_demand(const link_state& s) {
   return !s.transfers.empty(transfer_list::sending) || !s.transfers.empty(transfer_list::queued);
 }
@@ -173,7 +183,12 @@ void on_put_requested(link_step& step, const put_requested& event) {
   t.memory = event.source;
   t.token = event.token;
   t.since = step.now;
-  if (!same) {
+  if (is_window_put(event.id)) {
+    t.key = event.window.key;
+    t.target_offset = event.window.offset;
+    t.phase = transfer_phase::put_queued;
+    s.transfers.move_to(transfer_list::queued, index);
+  } else if (!same) {
     finish_mismatched(step, index, theirs);
   } else if (ready) {
     t.phase = transfer_phase::put_queued;
@@ -265,6 +280,12 @@ void free_channels(link_step& step) {
   }
 }
 
+bool may_begin(const link_state& s) {
+  if (s.transfers.empty(transfer_list::queued) || !s.control.has_room()) return false;
+  return s.channels_out.free != 0 &&
+         !must_follow(s, s.transfers[s.transfers.first(transfer_list::queued)]);
+}
+
 void pump_channels(link_step& step) {
   auto& s = step.s;
   while (!s.transfers.empty(transfer_list::queued) && s.control.has_room()) {
@@ -274,9 +295,13 @@ void pump_channels(link_step& step) {
     }
     const auto index = s.transfers.first(transfer_list::queued);
     auto& t = s.transfers[index];
+    if (must_follow(s, t)) {
+      TROUPE_MARK("link: notification held behind earlier puts");
+      return;
+    }
     const auto channel = static_cast<std::uint8_t>(std::countr_zero(s.channels_out.free));
     s.channels_out.free &= ~(1ull << channel);
-    s.channels_out.begin_number[channel] = s.control.append(begin_body{channel, t.id});
+    s.channels_out.begin_number[channel] = s.control.append(begin_body{channel, t.id, t.bytes()});
     t.channel = channel;
     t.phase = transfer_phase::put_sending;
     s.transfers.move_to(transfer_list::sending, index);
@@ -295,7 +320,8 @@ pumped pump_segments(link_step& step) {
     auto& t = s.transfers[index];
     if (!has_segment_room(s)) return pumped::all;
     const auto length = t.stopped ? 0 : next_length(s, t);
-    if (length == 0 && !t.stopped) return pumped::all;
+    // A put into a window may have no bytes: then it is its notification.
+    if (length == 0 && !t.stopped && t.cursor != t.bytes()) return pumped::all;
     if (!step.has_room(1)) return pumped::until_full;
     const auto lane = s.lanes.pick_for_data();
     if (lane == no_lane) return pumped::all;

@@ -27,7 +27,7 @@ lane_write write_of(const link_state& s, const segment& w) {
   } else if (w.reads_source) {
     const auto& t = s.transfers[w.transfer];
     write.source = t.memory.part(w.offset, w.length);
-    write.target = {t.key, w.offset};
+    write.target = {t.key, t.target_offset + w.offset};
   } else {
     write.source = s.options.staging_ring.part(0, 0);
     write.target = {s.peer_eager_key, 0};

@@ -3,4 +3,5 @@ troupe_test(unit net/wire eager SOURCES wire_eager_test.cpp DEPS troupe::net_wir
 troupe_test(unit net/link windows SOURCES link_windows_test.cpp DEPS troupe::net_link)
 troupe_test(unit net/link parts SOURCES link_parts_test.cpp DEPS troupe::net_link)
 troupe_test(unit net/link machine SOURCES link_machine_test.cpp DEPS troupe::net_link)
+troupe_test(unit net/link one_sided SOURCES link_one_sided_test.cpp DEPS troupe::net_link)
 troupe_test(unit net/link release SOURCES link_release_test.cpp DEPS troupe::net_link)

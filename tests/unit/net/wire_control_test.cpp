@@ -52,7 +52,7 @@ std::vector<control_body> one_of_each() {
           acknowledge_body{},
           ready_body{some_id, some_signature, 77, 0xfeed},
           request_body{some_id, some_signature, 77},
-          begin_body{63, some_id},
+          begin_body{63, some_id, 77},
           grant_body{62, some_id},
           decline_body{61},
           refuse_body{some_id, transfer_side::accept, some_signature},
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(the_bytes_of_every_body_never_change) {
           "4d00000000000000"
           "edfe000000000000",
       id + signature + "4d00000000000000",
-      "3f" + id,
+      "3f" + id + "4d00000000000000",
       "3e" + id,
       "3d",
       id + "01" + signature,

@@ -62,6 +62,9 @@ class lonely_communicator : public communicator {
   outcome<std::unique_ptr<communicator>> split(const split_arguments&) override {
     return std::unique_ptr<communicator>();
   }
+  outcome<std::unique_ptr<window>> create_window(const window_arguments&) override {
+    return fail(errc::not_available, "not of this communicator");
+  }
   void abort() override {}
   outcome<void> finalize(duration) override { return {}; }
 
