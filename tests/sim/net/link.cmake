@@ -1,5 +1,6 @@
 add_library(link_world STATIC EXCLUDE_FROM_ALL
-  link_checks.cpp link_options_of_seed.cpp link_owners.cpp link_wires.cpp link_world.cpp)
+  link_checks.cpp link_options_of_seed.cpp link_owners.cpp link_windows.cpp
+  link_wires.cpp link_world.cpp)
 target_link_libraries(link_world PUBLIC troupe::net_link PRIVATE troupe_flags)
 target_include_directories(link_world PUBLIC ${PROJECT_SOURCE_DIR})
 

@@ -43,6 +43,7 @@ bool link_world::everything_ended() const {
       return false;
     }
   }
+  if (!window_puts_ended()) return false;
   if (alone) return owners_[0].lost || owners_[0].link->transfers.live_count() == 0;
   if (owners_[0].lost || owners_[1].lost) return owners_[0].lost && owners_[1].lost;
   for (side_index side : {0u, 1u}) {
@@ -89,6 +90,7 @@ void link_world::clean_up() {
     }
   }
   if (!over()) play(now_ + milliseconds(600));
+  close_windows();
 }
 
 // Cancelled or outdated on either side, or one side never asked: any single ending is right.
@@ -167,6 +169,9 @@ void link_world::check_work() {
     for (const auto& s : stories_) {
       if (s.putter == side) segments += s.bytes[0] / plan_.link.segment_bytes + 2;
     }
+    for (const auto& p : window_puts_) {
+      if (p.putter == side) segments += p.bytes / plan_.link.segment_bytes + 2;
+    }
     // Segments may be cut smaller where budget is scarce: never more than one per grant.
     const auto cuts = plan_.work.budget_bytes < (1 << 20) ? c.budget_requests * 8 + c.puts_finished
                                                           : c.budget_requests + c.puts_finished;
@@ -180,8 +185,8 @@ void link_world::check_work() {
     if (c.control_repeated > c.control_moves * ring) return fail("too many control repetitions");
     const auto received =
         c.segments_received + c.segments_refused + c.eager_received + c.duplicates_dropped;
-    const auto bound = 8ull * plan_.work.transfer_count + 2 * received + c.control_received +
-                       c.control_repeated + c.heartbeats_sent + 30ull * lives +
+    const auto bound = 8ull * (plan_.work.transfer_count + window_puts_.size()) + 2 * received +
+                       c.control_received + c.control_repeated + c.heartbeats_sent + 30ull * lives +
                        2ull * plan_.work.notice_count + 40;
     if (c.control_sent > bound) {
       return fail("too many control messages: " + std::to_string(c.control_sent) + " > " +

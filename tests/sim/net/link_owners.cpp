@@ -199,8 +199,10 @@ void link_world::check_source(side_index side, const buffer_view& source) {
   if (source.id != o.memory_view.id || source.bytes == 0) return;
   const auto after = o.put_by_offset.upper_bound(source.offset);
   if (after == o.put_by_offset.begin()) return fail("a write from the memory of no put");
-  const auto& s = stories_[std::prev(after)->second];
-  if (s.ended[0]) return fail("a source read after the end of its put");
+  const auto index = std::prev(after)->second;
+  const bool over_with =
+      is_window_token(index) ? window_source_is_free(index) : stories_[index].ended[0];
+  if (over_with) return fail("a source read after the end of its put");
 }
 
 // -- what the link does to memory -----------------------------------------------------------------
@@ -266,6 +268,7 @@ bool link_world::target_is_right(std::uint32_t index) const {
 
 void link_world::on_report(side_index side, std::uint64_t token, std::uint32_t end, error failed,
                            const operation_signature& theirs) {
+  if (is_window_token(token)) return on_window_report(side, token, failed);
   const auto index = static_cast<std::uint32_t>(token);
   const auto name = " of transfer " + std::to_string(index);
   if (index >= stories_.size()) return fail("a report with a token of nobody");
@@ -298,6 +301,7 @@ void link_world::on_report(side_index side, std::uint64_t token, std::uint32_t e
 }
 
 void link_world::on_release(side_index side, std::uint64_t token) {
+  if (is_window_token(token)) return on_window_release(side, token);
   const auto index = static_cast<std::uint32_t>(token);
   auto& s = stories_[index];
   if (s.putter != side || !s.asked[0]) return fail("a source released for nobody");
@@ -319,6 +323,8 @@ void link_world::on_release(side_index side, std::uint64_t token) {
 }
 
 void link_world::on_refused(side_index side, const net::report_refused& e) {
+  for (auto& p : window_puts_)
+    if (p.putter == side && p.id == e.id) return void(p.refused_later = true);
   for (auto& s : stories_) {
     if (s.putter == side && s.id == e.id) {
       s.refused_later = true;

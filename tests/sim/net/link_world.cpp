@@ -51,7 +51,8 @@ void link_world::make_owner(side_index side) {
   auto& o = owners_[side];
   auto options = plan_.link;
   const auto ring_bytes = net::eager_ring_bytes(options);
-  o.memory.assign(plan_.work.transfer_count * (plan_.work.bytes_max + 70) * 2 + 64, std::byte{0});
+  const auto transfers = plan_.work.transfer_count + window_put_count_max;
+  o.memory.assign(transfers * (plan_.work.bytes_max + 130) * 2 + 64, std::byte{0});
   o.ring.assign(ring_bytes, std::byte{0x55});
   o.staging.assign(ring_bytes, std::byte{0x66});
   o.memory_view = *o.buffers.add(o.memory.data(), o.memory.size());
@@ -121,6 +122,7 @@ void link_world::apply(side_index side, const net::link_effect& effect) {
   if (const auto* e = std::get_if<net::report_accept>(&effect)) {
     return on_report(side, e->token, 1, e->failed, e->theirs);
   }
+  if (const auto* e = std::get_if<net::report_written>(&effect)) return on_written(side, *e);
   if (const auto* e = std::get_if<net::release_source>(&effect)) return on_release(side, e->token);
   if (const auto* e = std::get_if<net::report_refused>(&effect)) return on_refused(side, *e);
   if (const auto* e = std::get_if<net::withdraw_key>(&effect)) return on_withdraw(side, e->key);
@@ -169,6 +171,9 @@ void link_world::happen(const happening& h) {
     case kind::reopen: return reopen(static_cast<std::uint8_t>(h.item));
     case kind::crash: return crash();
     case kind::abandon: return abandon(h.side);
+    case kind::window_put: return ask_window_put(static_cast<std::uint32_t>(h.item));
+    case kind::window_cancel: return cancel_window_put(static_cast<std::uint32_t>(h.item));
+    case kind::window_close: return close_window(static_cast<std::uint32_t>(h.item));
     case kind::heal: healed_ = true;
   }
 }
@@ -186,6 +191,7 @@ void link_world::play(instant until) {
 const std::string& link_world::run() {
   const auto begin = now_;
   write_stories();
+  write_window_puts();
   for (std::uint32_t lane = 0; lane <= plan_.link.data_lane_count; ++lane) {
     add_wire(static_cast<std::uint8_t>(lane), now_);
   }
@@ -211,6 +217,7 @@ const std::string& link_world::run() {
   if (!over() && !everything_ended()) fail("something never ended: " + what_is_left());
   clean_up();
   if (!over()) check_outcomes();
+  if (!over()) check_window_outcomes();
   if (!over()) check_nothing_left();
   if (!over()) check_work();
   return failure_;

@@ -62,6 +62,28 @@ struct story {
   bool touched = false;  ///< its operation was cancelled, or its epoch ended, on some side
 };
 
+/// Most puts into windows in one run.
+inline constexpr std::uint32_t window_put_count_max = 8;
+
+/// A put into a window of its own.
+struct window_put {
+  transfer_id id;
+  side_index putter = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t offset = 0;
+  buffer_view source;
+  buffer_view target;  ///< the window
+  std::uint64_t key = 0;
+  bool asked = false;
+  bool ended = false;  ///< reported or released
+  bool cancelled = false;
+  bool closed = false;  ///< the window, by its owner
+  bool told = false;    ///< the window's owner
+  bool refused_later = false;
+  error outcome{};
+  error told_as{};
+};
+
 struct happening {
   enum class kind : std::uint8_t {
     open_end,
@@ -82,6 +104,9 @@ struct happening {
     reopen,
     crash,
     abandon,
+    window_put,
+    window_cancel,
+    window_close,
     heal,
   };
   instant at{};
@@ -197,6 +222,21 @@ class link_world {
   void check_work();
   bool disturbed(const story& s) const;
 
+  // -- link_windows.cpp: puts into windows
+  static bool is_window_token(std::uint64_t token);
+  void write_window_puts();
+  void ask_window_put(std::uint32_t index);
+  void cancel_window_put(std::uint32_t index);
+  void close_window(std::uint32_t index);
+  bool window_is_right(std::uint32_t index) const;
+  bool window_source_is_free(std::uint32_t token) const;
+  void on_window_report(side_index side, std::uint64_t token, error failed);
+  void on_window_release(side_index side, std::uint64_t token);
+  void on_written(side_index side, const net::report_written& effect);
+  bool window_puts_ended() const;
+  void check_window_outcomes();
+  void close_windows();
+
   std::uint64_t seed_;
   seed_plan plan_;
   random_stream net_, faults_, owners_random_;
@@ -206,6 +246,7 @@ class link_world {
   std::vector<wire> wires_;
   std::array<owner, 2> owners_;
   std::vector<story> stories_;
+  std::vector<window_put> window_puts_;
   std::array<epoch, 2> epochs_{};
   bool healed_ = false;
   bool cleaning_ = false;  ///< the run is over, what never met is cancelled
