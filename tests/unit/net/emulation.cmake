@@ -4,7 +4,7 @@ if(TARGET troupe_emulated_ibverbs)
   target_link_libraries(troupe_emulated_node
     PUBLIC troupe_emulated_ibverbs PRIVATE troupe_flags)
   target_include_directories(troupe_emulated_node PRIVATE ${PROJECT_SOURCE_DIR})
-  foreach(thing transfer)
+  foreach(thing failure misuse process transfer)
     troupe_test(unit net/emulation ${thing} SOURCES emulation_${thing}_test.cpp
       DEPS troupe_emulated_node)
   endforeach()
