@@ -1,11 +1,12 @@
 # Flags that every target of Troupe compiles with, and nobody who links to it inherits.
 add_library(troupe_flags INTERFACE)
-target_compile_options(troupe_flags INTERFACE
+set(troupe_warnings
   -Wall -Wextra -Wpedantic -Wconversion $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>
   $<$<BOOL:${TROUPE_WERROR}>:-Werror>)
+target_compile_options(troupe_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${troupe_warnings}>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 sees overlapping copies in std::string concatenation that are none (GCC PR 105651).
-  target_compile_options(troupe_flags INTERFACE -Wno-restrict)
+  target_compile_options(troupe_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(TROUPE_SANITIZE)
   target_compile_options(troupe_flags INTERFACE
