@@ -1,5 +1,5 @@
-# Whether kernels/ is built. AUTO takes nvcc where it is and does without where it is not; builds with
-# sanitizers do without.
+# Whether kernels/ is built. AUTO takes nvcc where it is and does without where it is not; builds
+# with sanitizers do without.
 set(TROUPE_CUDA_FOUND OFF)
 if(TROUPE_WITH_CUDA STREQUAL "AUTO" AND NOT TROUPE_SANITIZE)
   include(CheckLanguage)
