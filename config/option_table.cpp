@@ -436,6 +436,14 @@ constexpr option_description worker_table[] = {
      .high = 1 * tib,
      .sentence = "Staging memory of running operations; room for the one that needs most of it, "
                  "which follows from chunk_bytes and pipeline_chunk_count of [collective]."},
+    {.name = "worker.control_bytes",
+     .kind = value_kind::bytes,
+     .field = field<&options::worker, &worker_options::control_bytes>,
+     .unit = "bytes",
+     .low = 16 * kib,
+     .high = 1 * tib,
+     .sentence = "Works, and as much again of messages and records of operations; past it calls "
+                 "end in queue_full."},
 };
 
 constexpr option_description watchdog_table[] = {
@@ -487,13 +495,6 @@ const option_description* find_option(std::string_view name) {
     for (const option_description& option : section.entries)
       if (option.name == name) return &option;
   return nullptr;
-}
-
-std::string environment_name(const option_description& option) {
-  std::string out = "TROUPE_";
-  for (const char c : option.name)
-    out += c == '.' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  return out;
 }
 
 }  // namespace troupe::config

@@ -155,4 +155,11 @@ option_value default_value(const option_description& option) {
   return value_in({}, option);
 }
 
+std::string environment_name(const option_description& option) {
+  std::string out = "TROUPE_";
+  for (const char c : option.name)
+    out += c == '.' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return out;
+}
+
 }  // namespace troupe::config

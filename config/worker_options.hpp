@@ -15,6 +15,7 @@ struct worker_options {
       cpus;  ///< cpu list to run on ("0-3,8"); empty: near NIC and GPU if known, else anywhere
   duration byte_slice = std::chrono::microseconds(100);  ///< longest copy or reduction at a stretch
   std::uint64_t scratch_bytes = 64ull << 20;             ///< staging memory of running operations
+  std::uint64_t control_bytes = 32ull << 20;             ///< of each slab of control objects
 };
 
 }  // namespace troupe::config

@@ -17,7 +17,7 @@ constexpr bool leaves(std::uint64_t offset, std::uint64_t bytes, std::uint64_t l
 }
 
 template <class Slot>
-result<std::uint32_t> take(std::vector<Slot>& slots, std::vector<std::uint32_t>& free,
+result<std::uint32_t> take(std::pmr::vector<Slot>& slots, std::pmr::vector<std::uint32_t>& free,
                            std::uint32_t capacity) {
   if (!free.empty()) {
     const auto slot = free.back();
@@ -32,7 +32,12 @@ result<std::uint32_t> take(std::vector<Slot>& slots, std::vector<std::uint32_t>&
 
 }  // namespace
 
-buffer_table::buffer_table(std::uint32_t capacity) : capacity_(capacity) {}
+buffer_table::buffer_table(std::uint32_t capacity, std::pmr::memory_resource* memory)
+    : capacity_(capacity),
+      buffers_(memory),
+      exposures_(memory),
+      free_buffers_(memory),
+      free_exposures_(memory) {}
 
 result<buffer_view> buffer_table::add(void* base, std::uint64_t bytes, memory_space space) {
   const auto slot = take(buffers_, free_buffers_, capacity_);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "runtime/buffer_view.hpp"
@@ -17,7 +18,8 @@ namespace troupe {
 /// Thread: the worker of the endpoint only.
 class buffer_table {
  public:
-  explicit buffer_table(std::uint32_t capacity);
+  explicit buffer_table(std::uint32_t capacity,
+                        std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   /// Makes [base, base + bytes) known and returns a view of all of it. The memory stays the
   /// caller's and must outlive `release`.
@@ -58,10 +60,10 @@ class buffer_table {
   std::uint32_t capacity_;
   std::uint32_t live_buffers_ = 0;
   std::uint32_t live_exposures_ = 0;
-  std::vector<buffer> buffers_;
-  std::vector<exposure> exposures_;
-  std::vector<std::uint32_t> free_buffers_;
-  std::vector<std::uint32_t> free_exposures_;
+  std::pmr::vector<buffer> buffers_;
+  std::pmr::vector<exposure> exposures_;
+  std::pmr::vector<std::uint32_t> free_buffers_;
+  std::pmr::vector<std::uint32_t> free_exposures_;
 };
 
 }  // namespace troupe

@@ -11,6 +11,7 @@
 #include "runtime/data_type.hpp"
 #include "runtime/group.hpp"
 #include "runtime/instant.hpp"
+#include "runtime/memory_ledger.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/operation_options.hpp"
 #include "runtime/result.hpp"
@@ -225,6 +226,10 @@ class communicator {
   /// finalized. Errors: timed_out if operations were still running (they are aborted). Idempotent;
   /// legal after abort.
   virtual outcome<void> finalize(duration limit) = 0;
+
+  /// What the endpoint holds now, for all its communicators together: they share links, lanes and
+  /// pools. Any thread; does not wait for the worker.
+  virtual memory_usage memory() const = 0;
 };
 
 /// Joins the job that the options and the environment describe and returns its world communicator.

@@ -7,6 +7,7 @@
 
 #include "runtime/communicator.hpp"
 #include "runtime/instant.hpp"
+#include "runtime/memory_ledger.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/result.hpp"
 
@@ -29,17 +30,19 @@ struct simulation_options {
 
 /// What a simulated run did.
 struct simulation_report {
-  duration join_time{};                  ///< virtual time until the last rank had joined
-  duration operation_time{};             ///< virtual time of all repetitions
-  std::uint64_t actor_messages = 0;      ///< handled by all actors, joining included
-  std::uint64_t operation_messages = 0;  ///< handled by all actors during the operations
-  std::uint64_t wire_messages = 0;       ///< control messages on all lanes
-  std::uint64_t wire_segments = 0;       ///< writes on all lanes
-  std::uint64_t wire_bytes = 0;          ///< bytes of all writes
-  std::uint32_t largest_fan_in = 0;      ///< most connections that any one rank held at once
-  std::uint64_t wrong_elements = 0;      ///< outputs that differ from the expected ones
-  std::uint64_t trace_hash = 0;          ///< equal for equal options and equal program
-  operation_path path;                   ///< of rank 0's last operation
+  duration join_time{};                   ///< virtual time until the last rank had joined
+  duration operation_time{};              ///< virtual time of all repetitions
+  std::uint64_t actor_messages = 0;       ///< handled by all actors, joining included
+  std::uint64_t operation_messages = 0;   ///< handled by all actors during the operations
+  std::uint64_t wire_messages = 0;        ///< control messages on all lanes
+  std::uint64_t wire_segments = 0;        ///< writes on all lanes
+  std::uint64_t wire_bytes = 0;           ///< bytes of all writes
+  std::uint32_t largest_fan_in = 0;       ///< most connections that any one rank held at once
+  std::uint64_t wrong_elements = 0;       ///< outputs that differ from the expected ones
+  std::uint64_t trace_hash = 0;           ///< equal for equal options and equal program
+  operation_path path;                    ///< of rank 0's last operation
+  std::vector<memory_usage> idle_memory;  ///< by rank, when all had joined
+  std::vector<memory_usage> used_memory;  ///< by rank, after the operations
 };
 
 /// Runs `options` with the real actors. Errors: bad_argument, bad_configuration, or the failure of

@@ -3,13 +3,18 @@
 #include <array>
 #include <utility>
 
+#include "actors/endpoint/spawn_actor.hpp"
+
 namespace troupe::actors {
 
-void bootstrap_actor_state::init(endpoint_context& context, net::bootstrap_options options,
+void bootstrap_actor_state::init(bootstrap_actor::pointer, endpoint_context& context,
+                                 net::bootstrap_options options,
                                  const std::array<std::byte, 32>& entropy) {
   context_ = &context;
   entropy_ = entropy;
-  state_ = std::make_unique<net::bootstrap_state>(std::move(options));
+  state_ = std::make_unique<net::bootstrap_state>(std::move(options),
+                                                  context.ledger.of(memory_purpose::address_book));
+  held_ = {&context.ledger, memory_purpose::actors, sizeof *state_};
   timer_ = context.timers.create(*this);
   context.router.set_acceptor(this);
   context.book_owner = state_.get();
@@ -212,13 +217,7 @@ std::string bootstrap_actor_state::with_notice(const std::string& text) const {
 
 bootstrap_actor spawn_bootstrap(endpoint_context& context, net::bootstrap_options options,
                                 const std::array<std::byte, 32>& entropy) {
-  return context.home.system().spawn(
-      [](bootstrap_actor::stateful_pointer<bootstrap_actor_state> self, endpoint_context* shared,
-         std::shared_ptr<net::bootstrap_options> taken, std::array<std::byte, 32> seed) {
-        self->state.init(*shared, std::move(*taken), seed);
-        return self->state.make_behavior();
-      },
-      &context, std::make_shared<net::bootstrap_options>(std::move(options)), entropy);
+  return spawn_actor<bootstrap_actor, bootstrap_actor_state>(context, std::move(options), entropy);
 }
 
 }  // namespace troupe::actors

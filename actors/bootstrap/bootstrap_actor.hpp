@@ -22,8 +22,8 @@ class bootstrap_actor_state : public lane_owner, public lane_acceptor, public ti
 
   static inline const char* name = "troupe.bootstrap";
 
-  void init(endpoint_context& context, net::bootstrap_options options,
-            const std::array<std::byte, 32>& entropy);
+  void init(bootstrap_actor::pointer self, endpoint_context& context,
+            net::bootstrap_options options, const std::array<std::byte, 32>& entropy);
   bootstrap_actor::behavior_type make_behavior();
 
  private:
@@ -53,6 +53,7 @@ class bootstrap_actor_state : public lane_owner, public lane_acceptor, public ti
 
   endpoint_context* context_ = nullptr;
   std::unique_ptr<net::bootstrap_state> state_;
+  memory_charge held_;
   std::array<std::byte, 32> entropy_{};
   timer_queue::timer_id timer_ = 0;
   std::uint64_t last_accepted_ = 0;

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "actors/collective/operation_plan.hpp"
+#include "actors/endpoint/spawn_actor.hpp"
 #include "actors/rank/fetch_wire.hpp"
+#include "actors/rank/rank_machine.hpp"
 #include "runtime/assert.hpp"
 
 namespace troupe::actors {
@@ -62,25 +64,6 @@ transfer_id collective_actor_state::id_of(std::uint32_t step) const {
   return {e.communicator, e.epoch, e.number, step};
 }
 
-/// False if so many collectives run that this one waits until another has ended.
-bool collective_actor_state::take_turn() {
-  auto& e = entry();
-  const auto kind = e.work->request().signature.kind;
-  const bool free =
-      kind == operation_kind::send || kind == operation_kind::receive || is_one_sided(kind);
-  if (free || e.has_turn) return true;
-  const bool room = context_->running_collective_count < context_->running_collective_count_max();
-  if (!room && !e.may_overdraw_scratch) {
-    e.waits_for_turn = true;
-    context_->turn_waiters.push_back(slot_);
-    return false;
-  }
-  e.waits_for_turn = false;
-  e.has_turn = true;
-  ++context_->running_collective_count;
-  return true;
-}
-
 void collective_actor_state::start(operation_slot slot) {
   // One that waited may be started twice, or ended meanwhile.
   const auto* called = context_->operations.find(slot);
@@ -89,8 +72,8 @@ void collective_actor_state::start(operation_slot slot) {
   running_ = true;
   stopping_.reset();
   touched_.clear();
-  if (!take_turn()) return;
   auto& e = entry();
+  if (!context_->drive(turn_wanted{slot_, is_collective(e.number), e.may_overdraw_scratch})) return;
   const auto& request = e.work->request();
   const auto planned = plan_operation(e, *context_);
   if (!planned) {
@@ -203,12 +186,15 @@ void collective_actor_state::drive(const collectives::collective_event& event) {
   // order, and from one loop rather than from recursion.
   if (driving_) return;
   driving_ = true;
-  while (running_ && !stopping_ && !moved_.empty()) {
-    const auto token = moved_.front();
-    moved_.pop_front();
-    drive(collectives::bytes_finished{token});
-  }
+  while (running_ && !stopping_ && next_moved_ < moved_.size())
+    drive(collectives::bytes_finished{moved_[next_moved_++]});
+  forget_moved();
   driving_ = false;
+}
+
+void collective_actor_state::forget_moved() {
+  moved_.clear();
+  next_moved_ = 0;
 }
 
 void collective_actor_state::apply(const collectives::collective_effect& effect) {
@@ -406,7 +392,7 @@ void collective_actor_state::stop(std::shared_ptr<const failure> why) {
   if (stopping_) return;
   stopping_ = std::move(why);
   entry().stopping = true;
-  moved_.clear();
+  forget_moved();
   context_->mover.cancel(*this);
   auto& e = entry();
   cancelling_ = touched_;
@@ -438,14 +424,11 @@ void collective_actor_state::end(std::shared_ptr<const failure> why) {
   running_ = false;
   stopping_.reset();
   state_.reset();
-  moved_.clear();
+  forget_moved();
   close_buffers();
   auto& e = entry();
   e.ended = true;
-  if (std::exchange(e.has_turn, false)) {
-    --context_->running_collective_count;
-    context_->give_turn();
-  }
+  context_->drive(turn_ended{slot_});
   auto& counters = context_->counters;
   const auto kind = operation_counters::index(e.work->request().signature.kind);
   (why ? counters.failed : counters.finished)[kind].add(1);
@@ -457,13 +440,7 @@ void collective_actor_state::end(std::shared_ptr<const failure> why) {
 }
 
 collective_actor spawn_collective(endpoint_context& context) {
-  return context.home.system().spawn(
-      [](collective_actor::stateful_pointer<collective_actor_state> self,
-         endpoint_context* shared) {
-        self->state.init(self, *shared);
-        return self->state.make_behavior();
-      },
-      &context);
+  return spawn_actor<collective_actor, collective_actor_state>(context);
 }
 
 }  // namespace troupe::actors

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,7 +33,6 @@ class collective_actor_state : public byte_job_owner {
 
  private:
   void start(operation_slot slot);
-  bool take_turn();
   void adopt(operation_slot slot);
   void drive(const collectives::collective_event& event);
   void apply(const collectives::collective_effect& effect);
@@ -65,6 +63,7 @@ class collective_actor_state : public byte_job_owner {
                             collectives::collective_buffers& out);
   void close_buffers();
   void move(const byte_job& job);
+  void forget_moved();
   failure transfer_failure(const transfer_ended& message) const;
   transfer_id id_of(std::uint32_t step) const;
   operation_entry& entry();
@@ -76,7 +75,9 @@ class collective_actor_state : public byte_job_owner {
   std::optional<collectives::collective_state> state_;
   collectives::combine_rule rule_;
   collectives::collective_effects effects_;
-  std::deque<std::uint32_t> moved_;  ///< tokens of inline byte work, driven after the effects
+  /// Tokens of inline byte work, driven after the effects; those before `next_moved_` were.
+  std::vector<std::uint32_t> moved_;
+  std::size_t next_moved_ = 0;
   bool driving_ = false;
 
   std::vector<rank> touched_;     ///< world ranks whose links know this operation

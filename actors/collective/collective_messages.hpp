@@ -4,19 +4,11 @@
 #include <memory>
 
 #include "actors/caf_compat.hpp"
+#include "actors/collective/operation_slot.hpp"
 #include "runtime/error.hpp"
 #include "runtime/operation.hpp"
 
 namespace troupe::actors {
-
-/// Names a running operation of the endpoint: index in the operation table and the generation of
-/// that entry, so that a message for an operation that ended is recognised.
-struct operation_slot {
-  std::uint16_t index = 0;
-  std::uint16_t generation = 0;
-
-  friend constexpr bool operator==(const operation_slot&, const operation_slot&) = default;
-};
 
 /// Run the operation of `slot`.
 struct collective_start {

@@ -1,5 +1,7 @@
 #include "actors/collector/collector_actor.hpp"
 
+#include "actors/endpoint/spawn_actor.hpp"
+
 namespace troupe::actors {
 
 namespace {
@@ -39,18 +41,15 @@ void collector_actor_state::sample() {
   out.communicators.set(context_->ranks.size());
   out.scratch_bytes_taken.set(context_->scratch.taken_bytes());
   out.scratch_bytes_kept.set(context_->scratch.kept_bytes());
+  out.control_bytes_used.set(context_->control.used_bytes());
+  out.control_bytes_peak.set(context_->control.peak_bytes());
   out.buffers_known.set(context_->buffers.live_buffers());
   out.regions_exposed.set(context_->buffers.live_exposures());
   out.connections_refused.set(context_->network.refused_total());
 }
 
 collector_actor spawn_collector(endpoint_context& context) {
-  return context.home.system().spawn(
-      [](collector_actor::stateful_pointer<collector_actor_state> self, endpoint_context* shared) {
-        self->state.init(self, *shared);
-        return self->state.make_behavior();
-      },
-      &context);
+  return spawn_actor<collector_actor, collector_actor_state>(context);
 }
 
 }  // namespace troupe::actors

@@ -35,8 +35,9 @@ void add(family& f, std::vector<prometheus::ClientMetric::Label> labels, std::ui
 /// One endpoint's counters as families. The labels are kinds: their number is fixed by the program.
 class endpoint_collectable final : public prometheus::Collectable {
  public:
-  endpoint_collectable(const worker_counters& worker, const operation_counters& operations)
-      : worker_(worker), operations_(operations) {}
+  endpoint_collectable(const worker_counters& worker, const operation_counters& operations,
+                       const memory_ledger& ledger)
+      : worker_(worker), operations_(operations), ledger_(ledger) {}
 
   std::vector<family> Collect() const override {
     std::vector<family> out;
@@ -44,6 +45,7 @@ class endpoint_collectable final : public prometheus::Collectable {
     collect_operations(out);
     collect_wire(out);
     collect_gauges(out);
+    collect_memory(out);
     return out;
   }
 
@@ -141,22 +143,38 @@ class endpoint_collectable final : public prometheus::Collectable {
         o.scratch_bytes_taken);
     one("troupe_scratch_bytes_kept", "Staging memory kept for the next ones.",
         o.scratch_bytes_kept);
+    one("troupe_control_bytes_used", "Messages and records of operations in use.",
+        o.control_bytes_used);
+    one("troupe_control_bytes_peak", "The most that were in use at once.", o.control_bytes_peak);
     one("troupe_buffers", "Buffers the endpoint knows.", o.buffers_known);
     one("troupe_exposed_regions", "Regions that peers may write.", o.regions_exposed);
     one("troupe_refused_connections", "Connections refused before a lane existed, since start.",
         o.connections_refused);
   }
 
+  void collect_memory(std::vector<family>& out) const {
+    auto held = make_family("troupe_memory_bytes", "Memory that the endpoint holds, by purpose.",
+                            prometheus::MetricType::Gauge);
+    const auto usage = ledger_.usage();
+    for (std::size_t i = 0; i < memory_purpose_count; ++i) {
+      const auto purpose = static_cast<memory_purpose>(i);
+      add(held, {{"purpose", std::string(to_string(purpose))}}, usage[purpose]);
+    }
+    out.push_back(std::move(held));
+  }
+
   const worker_counters& worker_;
   const operation_counters& operations_;
+  const memory_ledger& ledger_;
 };
 
 }  // namespace
 
 struct metrics_exposer::server {
   server(const std::string& listen, const worker_counters& worker,
-         const operation_counters& operations)
-      : collectable(std::make_shared<endpoint_collectable>(worker, operations)), http(listen, 1) {
+         const operation_counters& operations, const memory_ledger& ledger)
+      : collectable(std::make_shared<endpoint_collectable>(worker, operations, ledger)),
+        http(listen, 1) {
     http.RegisterCollectable(collectable);
   }
   std::shared_ptr<endpoint_collectable> collectable;
@@ -168,10 +186,10 @@ metrics_exposer::~metrics_exposer() = default;
 
 outcome<std::unique_ptr<metrics_exposer>> metrics_exposer::open(
     const std::string& listen, const worker_counters& worker, const operation_counters& operations,
-    rank self) {
+    const memory_ledger& ledger, rank self) {
   try {
     return std::unique_ptr<metrics_exposer>(
-        new metrics_exposer(std::make_unique<server>(listen, worker, operations)));
+        new metrics_exposer(std::make_unique<server>(listen, worker, operations, ledger)));
   } catch (const std::exception& refused) {
     return fail(errc::bad_configuration,
                 "metrics.listen = \"" + listen + "\" (rank " + std::to_string(self.value) +

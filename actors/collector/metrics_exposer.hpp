@@ -6,6 +6,7 @@
 
 #include "actors/collector/operation_counters.hpp"
 #include "actors/worker/worker_counters.hpp"
+#include "runtime/memory_ledger.hpp"
 #include "runtime/result.hpp"
 #include "runtime/strong_types.hpp"
 
@@ -23,7 +24,7 @@ class metrics_exposer {
   static outcome<std::unique_ptr<metrics_exposer>> open(const std::string& listen,
                                                         const worker_counters& worker,
                                                         const operation_counters& operations,
-                                                        rank self);
+                                                        const memory_ledger& ledger, rank self);
   ~metrics_exposer();
 
   /// The port that is served, also where the configuration said 0.

@@ -42,6 +42,8 @@ struct operation_counters {
   single_writer_counter communicators;
   single_writer_counter scratch_bytes_taken;
   single_writer_counter scratch_bytes_kept;
+  single_writer_counter control_bytes_used;
+  single_writer_counter control_bytes_peak;
   single_writer_counter buffers_known;
   single_writer_counter regions_exposed;
   single_writer_counter connections_refused;

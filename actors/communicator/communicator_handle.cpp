@@ -72,7 +72,12 @@ communicator_handle::communicator_handle(std::shared_ptr<endpoint_door> door,
                                          communicator_seat seat)
     : door_(std::move(door)),
       seat_(std::move(seat)),
-      outstanding_(std::make_shared<std::atomic<std::uint32_t>>(0)) {}
+      outstanding_(std::make_shared<std::atomic<std::uint32_t>>(0)),
+      drive_(std::make_shared<const work_state::driver>(
+          [door = std::weak_ptr<endpoint_door>(door_)](const std::function<bool()>& done,
+                                                       duration longest) {
+            if (const auto open = door.lock()) open->drive_until(done, longest);
+          })) {}
 
 communicator_handle::~communicator_handle() {
   alive_->store(false);
@@ -105,12 +110,16 @@ outcome<std::shared_ptr<work_state>> communicator_handle::make_work(
                     " operations are outstanding, the limit of "
                     "collective.outstanding_operation_count; wait for one of them");
   }
-  return std::make_shared<work_state>(*request, seat_.members->size(), outstanding_,
-                                      [door = std::weak_ptr<endpoint_door>(door_)](
-                                          const std::function<bool()>& done, duration longest) {
-                                        if (const auto open = door.lock())
-                                          open->drive_until(done, longest);
-                                      });
+  const auto& works = door_->works();
+  if (works->is_full()) {
+    outstanding_->fetch_sub(1);
+    return fail(errc::queue_full,
+                "works take " + std::to_string(works->used_bytes()) + " bytes, the limit of " +
+                    std::to_string(works->limit_bytes()) +
+                    " of worker.control_bytes; let go of works that are done, or raise it");
+  }
+  return std::allocate_shared<work_state>(slab_allocator<work_state>(works), *request,
+                                          seat_.members->size(), outstanding_, drive_);
 }
 
 outcome<void> communicator_handle::check_usable() const {

@@ -45,6 +45,7 @@ class communicator_handle final : public communicator {
   outcome<std::unique_ptr<window>> create_window(const window_arguments& arguments) override;
   void abort() override;
   outcome<void> finalize(duration limit) override;
+  memory_usage memory() const override { return door_->ledger().usage(); }
 
   // For windows, which live no longer than their communicator.
 
@@ -71,6 +72,8 @@ class communicator_handle final : public communicator {
   std::shared_ptr<endpoint_door> door_;
   communicator_seat seat_;
   std::shared_ptr<std::atomic<std::uint32_t>> outstanding_;
+  // Shared with the works, which may outlive this handle.
+  std::shared_ptr<const work_state::driver> drive_;
   // Shared with operations of groups, which may outlive this handle.
   std::shared_ptr<std::atomic<bool>> alive_ = std::make_shared<std::atomic<bool>>(true);
   std::atomic<bool> aborted_{false};

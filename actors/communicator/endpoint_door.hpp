@@ -1,11 +1,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "actors/collector/operation_counters.hpp"
 #include "actors/endpoint/endpoint_messages.hpp"
 #include "config/options.hpp"
 #include "runtime/instant.hpp"
+#include "runtime/memory_ledger.hpp"
+#include "runtime/slab.hpp"
 
 namespace troupe::actors {
 
@@ -19,6 +22,10 @@ class endpoint_door {
   virtual endpoint_actor actor() const = 0;
   virtual const config::options& options() const = 0;
   virtual const operation_counters& operation_statistics() const = 0;
+  virtual const memory_ledger& ledger() const = 0;
+
+  /// Where works live.
+  virtual const std::shared_ptr<shared_slab>& works() const = 0;
 
   /// True in a child of the process that opened the endpoint.
   virtual bool forked() const = 0;

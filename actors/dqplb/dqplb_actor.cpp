@@ -1,5 +1,7 @@
 #include "actors/dqplb/dqplb_actor.hpp"
 
+#include "actors/endpoint/spawn_actor.hpp"
+
 namespace troupe::actors {
 
 namespace {
@@ -17,7 +19,7 @@ std::uint64_t cap_of(const config::dqplb_options& options, net::tier which) {
 
 }  // namespace
 
-void dqplb_actor_state::init(endpoint_context& context, net::tier which) {
+void dqplb_actor_state::init(dqplb_actor::pointer, endpoint_context& context, net::tier which) {
   context_ = &context;
   state_.cap_bytes = cap_of(context.options.dqplb, which);
   state_.lease_bytes = context.options.dqplb.lease_bytes;
@@ -52,13 +54,7 @@ void dqplb_actor_state::apply(const net::grant_lease& effect) {
 }
 
 dqplb_actor spawn_dqplb(endpoint_context& context, net::tier which) {
-  return context.home.system().spawn(
-      [](dqplb_actor::stateful_pointer<dqplb_actor_state> self, endpoint_context* shared,
-         net::tier tier_of_this) {
-        self->state.init(*shared, tier_of_this);
-        return self->state.make_behavior();
-      },
-      &context, which);
+  return spawn_actor<dqplb_actor, dqplb_actor_state>(context, which);
 }
 
 }  // namespace troupe::actors

@@ -16,7 +16,7 @@ class dqplb_actor_state {
 
   static inline const char* name = "troupe.dqplb";
 
-  void init(endpoint_context& context, net::tier which);
+  void init(dqplb_actor::pointer self, endpoint_context& context, net::tier which);
   dqplb_actor::behavior_type make_behavior();
 
  private:

@@ -5,6 +5,7 @@
 #include "actors/bootstrap/bootstrap_actor.hpp"
 #include "actors/collector/collector_actor.hpp"
 #include "actors/dqplb/dqplb_actor.hpp"
+#include "actors/endpoint/spawn_actor.hpp"
 #include "actors/qp_group/qp_group_actor.hpp"
 #include "actors/rank/rank_actor.hpp"
 #include "actors/watchdog/watchdog_actor.hpp"
@@ -267,13 +268,7 @@ void endpoint_actor_state::on_down(const caf::down_msg& message) {
 
 endpoint_actor spawn_endpoint(endpoint_context& context, net::bootstrap_options bootstrap,
                               const std::array<std::byte, 32>& entropy) {
-  return context.home.system().spawn(
-      [](endpoint_actor::stateful_pointer<endpoint_actor_state> self, endpoint_context* shared,
-         std::shared_ptr<net::bootstrap_options> options, std::array<std::byte, 32> seed) {
-        self->state.init(self, *shared, std::move(*options), seed);
-        return self->state.make_behavior();
-      },
-      &context, std::make_shared<net::bootstrap_options>(std::move(bootstrap)), entropy);
+  return spawn_actor<endpoint_actor, endpoint_actor_state>(context, std::move(bootstrap), entropy);
 }
 
 }  // namespace troupe::actors

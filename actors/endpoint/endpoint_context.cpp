@@ -19,23 +19,33 @@ constexpr std::uint16_t operation_capacity = 4096;
 // operations.
 constexpr std::uint32_t transfers_per_collective = 2 * collectives::window_width_max;
 
+std::uint32_t running_collective_count_max(const config::options& options) {
+  return std::max(1u, options.transport.transfer_count / (2 * transfers_per_collective));
+}
+
 }  // namespace
 
 endpoint_context::endpoint_context(const config::options& all, const endpoint_identity& who,
                                    worker& where, buffer_table& memory, lane_network& wire,
-                                   operation_counters& counts)
-    : options(all),
+                                   operation_counters& counts, memory_ledger& bytes)
+    : ledger(bytes),
+      own_bytes(&ledger, memory_purpose::endpoint, sizeof *this + sizeof counts),
+      control(ledger.of(memory_purpose::messages), all.worker.control_bytes),
+      options(all),
       identity(who),
       home(where),
       buffers(memory),
       network(wire),
       router(wire),
       mover(all.worker.byte_slice, [&where] { return where.now(); }),
-      scratch(memory, all.worker.scratch_bytes),
+      scratch(memory, all.worker.scratch_bytes, ledger),
       to_self(*this),
       windows(memory),
-      operations(operation_capacity),
-      counters(counts) {}
+      operations(operation_capacity, ledger.of(memory_purpose::operations)),
+      counters(counts),
+      links(ledger.of(memory_purpose::endpoint)),
+      ranks(ledger.of(memory_purpose::endpoint)),
+      turns(running_collective_count_max(all), ledger.of(memory_purpose::operations)) {}
 
 endpoint_context::~endpoint_context() = default;
 
@@ -63,19 +73,19 @@ void endpoint_context::wake_scratch_waiters() {
   scratch_waiters.clear();
 }
 
-std::uint32_t endpoint_context::running_collective_count_max() const {
-  return std::max(1u, options.transport.transfer_count / (2 * transfers_per_collective));
-}
-
-void endpoint_context::give_turn() {
-  while (!turn_waiters.empty()) {
-    const auto slot = turn_waiters.front();
-    turn_waiters.pop_front();
-    const auto* entry = operations.find(slot);
-    if (entry == nullptr || !entry->waits_for_turn || entry->stopping || entry->ended) continue;
-    send(entry->runner, collective_start{slot});
-    return;
+bool endpoint_context::drive(const turn_event& event) {
+  turn_effects effects;
+  step(turns, event, effects);
+  bool goes_on = false;
+  for (const auto& effect : effects) {
+    if (const auto* waiter = std::get_if<start_waiter>(&effect)) {
+      if (const auto* entry = operations.find(waiter->slot))
+        send(entry->runner, collective_start{waiter->slot});
+    } else {
+      goes_on = true;
+    }
   }
+  return goes_on;
 }
 
 void endpoint_context::wake_watchdog() {

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -12,6 +12,7 @@
 
 #include "actors/bootstrap/bootstrap_messages.hpp"
 #include "actors/byte_mover/byte_mover.hpp"
+#include "actors/collective/turn_machine.hpp"
 #include "actors/collector/operation_counters.hpp"
 #include "actors/dqplb/dqplb_messages.hpp"
 #include "actors/endpoint/endpoint_messages.hpp"
@@ -28,6 +29,8 @@
 #include "net/bootstrap/bootstrap_state.hpp"
 #include "runtime/buffer_table.hpp"
 #include "runtime/lane.hpp"
+#include "runtime/memory_ledger.hpp"
+#include "runtime/slab.hpp"
 
 namespace troupe::actors {
 
@@ -45,8 +48,16 @@ struct endpoint_identity {
 /// Thread: the worker only.
 struct endpoint_context {
   endpoint_context(const config::options& all, const endpoint_identity& who, worker& where,
-                   buffer_table& memory, lane_network& wire, operation_counters& counts);
+                   buffer_table& memory, lane_network& wire, operation_counters& counts,
+                   memory_ledger& bytes);
   ~endpoint_context();
+
+  memory_ledger& ledger;
+  const memory_charge own_bytes;
+
+  /// Messages between actors of this endpoint, and what a rank knows its operations by. Outlives
+  /// them: it goes last.
+  slab control;
 
   const config::options& options;
   const endpoint_identity identity;
@@ -68,11 +79,11 @@ struct endpoint_context {
   bootstrap_actor bootstrap;
   dqplb_actor dqplb;  ///< tier of peers whose place is unknown: all, until there is a topology
 
-  std::unordered_map<std::uint32_t, qp_group_actor> links;    ///< by world rank
-  std::map<std::uint32_t, rank_actor> ranks;                  ///< by communicator id
-  std::map<std::uint64_t, std::unique_ptr<lane>> lane_shelf;  ///< by connection, on their way
-  std::map<rank, std::shared_ptr<const failure>> dead;        ///< world ranks that ended
-  const net::bootstrap_state* book_owner = nullptr;           ///< addresses, once joined
+  std::pmr::unordered_map<std::uint32_t, qp_group_actor> links;  ///< by world rank
+  std::pmr::map<std::uint32_t, rank_actor> ranks;                ///< by communicator id
+  std::map<std::uint64_t, std::unique_ptr<lane>> lane_shelf;     ///< by connection, on their way
+  std::map<rank, std::shared_ptr<const failure>> dead;           ///< world ranks that ended
+  const net::bootstrap_state* book_owner = nullptr;              ///< addresses, once joined
   timer_queue::timer_id watchdog_timer = 0;
   bool watchdog_armed = true;         ///< nobody to wake before there is a watchdog
   std::uint32_t unmatched_links = 0;  ///< links that hold transfers which no call of ours matches
@@ -81,18 +92,12 @@ struct endpoint_context {
   /// Operations that wait for staging memory, oldest first; bounded by the operation table.
   std::vector<operation_slot> scratch_waiters;
 
-  /// Collectives that run, and those that wait for their turn, in the order of their calls; bounded
-  /// by the operation table. A collective has up to 32 transfers open with one peer, and a link has
-  /// room for `transport.transfer_count`: so many run at once, and the oldest of each communicator
-  /// besides. Point-to-point operations always run: what they wait for may be behind them.
-  std::uint32_t running_collective_count = 0;
-  std::deque<operation_slot> turn_waiters;
+  /// Which collectives run, and which wait for their turn. A collective has up to 32 transfers open
+  /// with one peer, and a link has room for `transport.transfer_count`: that says how many.
+  turn_state turns;
 
-  /// A collective ended: the first that still waits for its turn tries again.
-  void give_turn();
-
-  /// How many collectives run at once.
-  std::uint32_t running_collective_count_max() const;
+  /// Steps `turns` and tells a waiter that may begin. True if the operation that asked may go on.
+  bool drive(const turn_event& event);
 
   /// Memory came back or somebody may overdraw now: those who wait try again.
   void wake_scratch_waiters();
@@ -111,12 +116,12 @@ struct endpoint_context {
 
   template <class Handle, class Message>
   void send(const Handle& to, Message&& message) {
-    post(home.unit(), to, std::forward<Message>(message));
+    post(control, home.unit(), to, std::forward<Message>(message));
   }
 
   template <class Handle, class Message>
   void send_urgent(const Handle& to, Message&& message) {
-    post_urgent(home.unit(), to, std::forward<Message>(message));
+    post_urgent(control, home.unit(), to, std::forward<Message>(message));
   }
 
   /// The link to world rank `peer`; made on first use. The endpoint supervises it.

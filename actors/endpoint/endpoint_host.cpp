@@ -54,7 +54,7 @@ outcome<std::unique_ptr<lane_network>> own(outcome<std::unique_ptr<Network>> mad
 outcome<std::unique_ptr<lane_network>> open_network(const config::options& options,
                                                     const endpoint_identity& who,
                                                     const std::string& rendezvous_host,
-                                                    buffer_table& buffers) {
+                                                    buffer_table& buffers, memory_ledger& ledger) {
   if (who.world_size == 1) return std::unique_ptr<lane_network>(std::make_unique<quiet_network>());
   if (auto enough = net::check_descriptor_limit(basic_descriptors); !enough)
     return fail(enough.error());
@@ -62,7 +62,8 @@ outcome<std::unique_ptr<lane_network>> open_network(const config::options& optio
                                .interface = options.bootstrap.interface,
                                .route_to = who.rendezvous,
                                .port_first = options.bootstrap.port_first,
-                               .port_last = options.bootstrap.port_last};
+                               .port_last = options.bootstrap.port_last,
+                               .ledger = &ledger};
   if (to_index(who.self) == 0) {
     // Rank 0 serves the rendezvous on its own socket.
     tcp.interface = rendezvous_host;
@@ -85,7 +86,12 @@ polling_options make_polling_options(const config::worker_options& options) {
 }  // namespace
 
 endpoint_host::endpoint_host(config::loaded_options loaded, endpoint_identity who)
-    : loaded_(std::move(loaded)), identity_(who), buffers_(buffer_capacity) {}
+    : loaded_(std::move(loaded)),
+      identity_(who),
+      ledger_(std::make_shared<memory_ledger>()),
+      works_(std::make_shared<shared_slab>(ledger_, memory_purpose::works,
+                                           loaded_.values.worker.control_bytes)),
+      buffers_(buffer_capacity, ledger_->of(memory_purpose::endpoint)) {}
 
 outcome<std::shared_ptr<endpoint_host>> endpoint_host::open(const communicator_options& options) {
   auto loaded = config::load(
@@ -112,7 +118,7 @@ outcome<std::shared_ptr<endpoint_host>> endpoint_host::open(const communicator_o
     if (host.front() == '[') host = host.substr(1, host.size() - 2);
   }
   std::shared_ptr<endpoint_host> made(new endpoint_host(std::move(*loaded), who));
-  auto network = open_network(made->loaded_.values, who, host, made->buffers_);
+  auto network = open_network(made->loaded_.values, who, host, made->buffers_, *made->ledger_);
   if (!network) return fail(network.error());
   made->network_ = std::move(*network);
   if (auto started = made->start(); !started) return fail(started.error());
@@ -126,10 +132,10 @@ outcome<void> endpoint_host::start() {
   worker_ = std::make_unique<polling_worker>(make_polling_options(loaded_.values.worker));
   if (auto bound = worker_->bind(loaded_.values.worker.cpus); !bound) return bound;
   context_ = std::make_unique<endpoint_context>(loaded_.values, identity_, *worker_, buffers_,
-                                                *network_, counters_);
+                                                *network_, counters_, *ledger_);
   if (!loaded_.values.metrics.listen.empty()) {
     auto exposer = metrics_exposer::open(loaded_.values.metrics.listen, worker_->counters(),
-                                         counters_, identity_.self);
+                                         counters_, *ledger_, identity_.self);
     if (!exposer) return fail(exposer.error());
     exposer_ = std::move(*exposer);
     // Port 0 leaves the choice to the system: somebody has to say what it was.

@@ -33,6 +33,8 @@ class endpoint_host final : public endpoint_door {
   const config::options& options() const override { return loaded_.values; }
   const operation_counters& operation_statistics() const override { return counters_; }
   bool forked() const override { return guard_.forked(); }
+  const memory_ledger& ledger() const override { return *ledger_; }
+  const std::shared_ptr<shared_slab>& works() const override { return works_; }
   void drive_until(const std::function<bool()>& done, duration limit) override;
   void start_now() override;
   std::uint32_t next_communicator_id() override { return next_id_.load(); }
@@ -51,6 +53,8 @@ class endpoint_host final : public endpoint_door {
   fork_guard guard_;
   config::loaded_options loaded_;
   endpoint_identity identity_;
+  std::shared_ptr<memory_ledger> ledger_;  // dropped last by a work that outlives the endpoint
+  std::shared_ptr<shared_slab> works_;
   buffer_table buffers_;
   operation_counters counters_;
   std::unique_ptr<lane_network> network_;

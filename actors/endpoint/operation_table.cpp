@@ -12,7 +12,7 @@ result<operation_slot> operation_table::open() {
   } else {
     if (entries_.size() >= capacity_) return fail(errc::queue_full);
     index = static_cast<std::uint16_t>(entries_.size());
-    entries_.emplace_back();
+    entries_.emplace_back(entries_.get_allocator().resource());
   }
   auto& entry = entries_[index];
   entry.live = true;
@@ -26,7 +26,7 @@ void operation_table::close(operation_slot slot) {
   auto open = std::move(entry->open);
   open.clear();
   const auto generation = static_cast<std::uint16_t>(entry->generation + 1);
-  *entry = operation_entry{};
+  *entry = operation_entry{entries_.get_allocator().resource()};
   entry->open = std::move(open);  // keeps its memory: the next operation here allocates nothing
   entry->generation = generation;
   free_.push_back(slot.index);

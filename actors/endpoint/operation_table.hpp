@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,8 @@ namespace troupe::actors {
 /// One operation that a rank actor started, as everybody on the worker may read it: the collective
 /// that runs it, the links that report to it, the watchdog that watches it.
 struct operation_entry {
+  explicit operation_entry(std::pmr::memory_resource* memory) : open(memory) {}
+
   std::shared_ptr<work_state> work;
   std::shared_ptr<const membership> members;
   communicator_id communicator;
@@ -31,8 +34,6 @@ struct operation_entry {
   instant deadline = never;
   /// The oldest collective of its communicator: it never waits for memory, nor for its turn.
   bool may_overdraw_scratch = false;
-  bool has_turn = false;        ///< counts as one of the collectives that run
-  bool waits_for_turn = false;  ///< until one of those has ended
   std::uint16_t generation = 0;
   bool live = false;
   bool stopping = false;
@@ -47,7 +48,7 @@ struct operation_entry {
     std::uint32_t step = 0;
     bool is_put = false;
   };
-  std::vector<open_transfer> open;
+  std::pmr::vector<open_transfer> open;
 
   // The operation's entries in the buffer table, released by whoever ends the operation.
   std::optional<buffer_id> send_buffer;
@@ -61,7 +62,8 @@ struct operation_entry {
 /// Thread: the worker only.
 class operation_table {
  public:
-  explicit operation_table(std::uint16_t capacity) : capacity_(capacity) {}
+  operation_table(std::uint16_t capacity, std::pmr::memory_resource* memory)
+      : capacity_(capacity), entries_(memory), free_(memory) {}
 
   /// Errors: queue_full if `capacity` operations run.
   result<operation_slot> open();
@@ -71,14 +73,14 @@ class operation_table {
   /// Null if the operation ended.
   operation_entry* find(operation_slot slot);
 
-  std::vector<operation_entry>& entries() { return entries_; }
+  std::pmr::vector<operation_entry>& entries() { return entries_; }
   std::uint32_t live_count() const { return live_count_; }
 
  private:
   std::uint16_t capacity_;
   std::uint32_t live_count_ = 0;
-  std::vector<operation_entry> entries_;
-  std::vector<std::uint16_t> free_;
+  std::pmr::vector<operation_entry> entries_;
+  std::pmr::vector<std::uint16_t> free_;
 };
 
 /// A link's token for one transfer: operation and step in one word.

@@ -24,6 +24,10 @@ void scratch_pool::free_memory::operator()(std::byte* p) const noexcept {
   std::free(p);
 }
 
+scratch_pool::~scratch_pool() {
+  forget(kept_bytes_);
+}
+
 result<scratch_pool::block> scratch_pool::take(std::uint64_t bytes) {
   if (taken_bytes_ + bytes_of(class_of(bytes)) > limit_bytes_) return fail(errc::queue_full);
   return take_always(bytes);
@@ -39,10 +43,14 @@ result<scratch_pool::block> scratch_pool::take_always(std::uint64_t bytes) {
     kept_bytes_ -= size;
   } else {
     owned.reset(static_cast<std::byte*>(std::aligned_alloc(page_bytes, size)));
+    if (!owned) return fail(errc::resource_exhausted);
+    ledger_.add(memory_purpose::scratch, size);
   }
-  if (!owned) return fail(errc::resource_exhausted);
   auto view = buffers_.add(owned.get(), size);
-  if (!view) return tl::unexpected<error>(view.error());
+  if (!view) {
+    forget(size);
+    return tl::unexpected<error>(view.error());
+  }
   taken_bytes_ += size;
   return block{view->part(0, bytes), size_class, owned.release()};
 }
@@ -53,7 +61,10 @@ void scratch_pool::give_back(const block& b) {
   taken_bytes_ -= size;
   memory owned(b.memory);
   // Keep at most the limit: a burst of one communicator must not hold memory for good.
-  if (kept_bytes_ + taken_bytes_ + size > limit_bytes_) return;
+  if (kept_bytes_ + taken_bytes_ + size > limit_bytes_) {
+    forget(size);
+    return;
+  }
   kept_bytes_ += size;
   kept_[b.size_class].push_back(std::move(owned));
 }

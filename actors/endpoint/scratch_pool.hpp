@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/buffer_table.hpp"
+#include "runtime/memory_ledger.hpp"
 #include "runtime/result.hpp"
 
 namespace troupe::actors {
@@ -19,8 +20,9 @@ namespace troupe::actors {
 /// Thread: the worker only.
 class scratch_pool {
  public:
-  scratch_pool(buffer_table& buffers, std::uint64_t limit_bytes)
-      : buffers_(buffers), limit_bytes_(limit_bytes) {}
+  scratch_pool(buffer_table& buffers, std::uint64_t limit_bytes, memory_ledger& ledger)
+      : buffers_(buffers), limit_bytes_(limit_bytes), ledger_(ledger) {}
+  ~scratch_pool();
 
   struct block {
     buffer_view view;
@@ -43,10 +45,13 @@ class scratch_pool {
   };
   using memory = std::unique_ptr<std::byte[], free_memory>;
 
+  void forget(std::uint64_t bytes) { ledger_.subtract(memory_purpose::scratch, bytes); }
+
   static constexpr std::size_t class_count = 64;
 
   buffer_table& buffers_;
   std::uint64_t limit_bytes_;
+  memory_ledger& ledger_;
   std::uint64_t taken_bytes_ = 0;
   std::uint64_t kept_bytes_ = 0;
   std::array<std::vector<memory>, class_count> kept_;

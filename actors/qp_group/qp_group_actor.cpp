@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "actors/endpoint/spawn_actor.hpp"
 #include "actors/rank/rank_messages.hpp"
 #include "runtime/assert.hpp"
 
@@ -58,6 +59,7 @@ void qp_group_actor_state::make_rings() {
   slot_bytes_ = net::eager_slot_bytes(options);
   parking_bytes_ = options.eager_bytes_max;
   // Not cleared: pages are taken by use, so an idle link costs address space only.
+  rings_held_ = {&context_->ledger, memory_purpose::rings, 2 * bytes};
   receive_ring_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
   staging_ring_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
   const auto receive = context_->buffers.add(receive_ring_.get(), bytes);
@@ -72,7 +74,8 @@ void qp_group_actor_state::make_rings() {
   options.eager_key = eager_key_;
   options.receive_ring = {receive_ring_.get(), bytes};
   options.staging_ring = staging_view_;
-  state_ = std::make_unique<net::link_state>(options);
+  state_ = std::make_unique<net::link_state>(options, context_->ledger.of(memory_purpose::links));
+  state_held_ = {&context_->ledger, memory_purpose::links, sizeof *state_};
 }
 
 qp_group_actor_state::~qp_group_actor_state() {
@@ -176,9 +179,11 @@ void qp_group_actor_state::apply_one(const net::drain_eager& effect) {
 }
 
 void qp_group_actor_state::apply_one(const net::park_eager& effect) {
-  if (!parking_)
-    parking_ = std::make_unique_for_overwrite<std::byte[]>(
-        parking_bytes_ * net::parking_place_count(state_->options));
+  if (!parking_) {
+    const auto bytes = parking_bytes_ * net::parking_place_count(state_->options);
+    parking_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    parking_held_ = {&context_->ledger, memory_purpose::rings, bytes};
+  }
   const auto* slot = receive_ring_.get() + effect.slot * slot_bytes_;
   if (effect.bytes != 0)
     std::memcpy(parking_.get() + effect.place * parking_bytes_, slot + net::eager_header_bytes,
@@ -452,13 +457,7 @@ void qp_group_actor_state::publish() {
 }
 
 qp_group_actor spawn_qp_group(endpoint_context& context, rank peer) {
-  return context.home.system().spawn(
-      [](qp_group_actor::stateful_pointer<qp_group_actor_state> self, endpoint_context* shared,
-         rank other) {
-        self->state.init(self, *shared, other);
-        return self->state.make_behavior();
-      },
-      &context, peer);
+  return spawn_actor<qp_group_actor, qp_group_actor_state>(context, peer);
 }
 
 }  // namespace troupe::actors

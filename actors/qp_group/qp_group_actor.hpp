@@ -87,6 +87,7 @@ class qp_group_actor_state : public lane_owner, public timer_owner {
   std::unique_ptr<std::byte[]> receive_ring_;
   std::unique_ptr<std::byte[]> staging_ring_;
   std::unique_ptr<std::byte[]> parking_;  ///< made when the first message is parked
+  memory_charge rings_held_, parking_held_, state_held_;
   buffer_view receive_view_;
   buffer_view staging_view_;
   std::uint64_t eager_key_ = 0;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "actors/collective/collective_actor.hpp"
+#include "actors/endpoint/spawn_actor.hpp"
 
 namespace troupe::actors {
 
@@ -20,8 +21,10 @@ void rank_actor_state::init(rank_actor::pointer self, endpoint_context& context,
   context_ = &context;
   id_ = id;
   members_ = std::move(members);
-  state_.self = self_rank;
-  state_.size = members_->size();
+  state_.emplace(context.ledger.of(memory_purpose::histories));
+  slots_.emplace(&context.control);
+  state_->self = self_rank;
+  state_->size = members_->size();
   self->set_down_handler([this](caf::down_msg& message) { on_runner_down(message); });
 }
 
@@ -34,7 +37,7 @@ void rank_actor_state::guarded(Handler handler) {
     handler();
   } catch (const std::exception& broken) {
     context_->home.counters().restarted(actor_kind::rank);
-    drive(failure_heard{{error{errc::internal_failure, 0, state_.self},
+    drive(failure_heard{{error{errc::internal_failure, 0, state_->self},
                          "the rank actor failed: " + std::string(broken.what())}});
   }
 }
@@ -44,7 +47,7 @@ rank_actor::behavior_type rank_actor_state::make_behavior() {
       [this](const operation_requested& message) {
         pending_ = message.work;
         guarded([&] { on_requested(message); });
-        if (pending_) pending_->finish(state_.sticky);
+        if (pending_) pending_->finish(state_->sticky);
         pending_.reset();
       },
       [this](const collective_ended& message) { guarded([&] { on_ended(message); }); },
@@ -77,7 +80,7 @@ rank_actor::behavior_type rank_actor_state::make_behavior() {
       [this](const finalize_requested& message) {
         finalizers_.push_back(message.answer);
         guarded([&] { drive(finalize_called{}); });
-        if (state_.finalized) apply(report_finalized{});
+        if (state_->finalized) apply(report_finalized{});
       }};
 }
 
@@ -105,7 +108,7 @@ void rank_actor_state::on_peer_ended(const peer_ended& message) {
 
 void rank_actor_state::drive(const rank_event& event) {
   effects_.clear();
-  step(state_, event, effects_);
+  step(*state_, event, effects_);
   for (const auto& effect : effects_)
     apply(effect);
 }
@@ -118,6 +121,16 @@ void rank_actor_state::on_requested(const operation_requested& message) {
   const auto& request = message.work->request();
   auto& counters = context_->counters;
   counters.started[operation_counters::index(request.signature.kind)].add(1);
+  const auto& control = context_->control;
+  if (control.is_full()) {
+    message.work->finish(
+        {errc::queue_full, "messages and records of operations take " +
+                               std::to_string(control.used_bytes()) + " bytes, the limit of " +
+                               std::to_string(control.limit_bytes()) +
+                               " of worker.control_bytes; wait for operations, or raise it"});
+    pending_.reset();
+    return;
+  }
   const auto slot = context_->operations.open();
   if (!slot) {
     message.work->finish({errc::queue_full, "the endpoint runs as many operations as it can hold"});
@@ -130,35 +143,35 @@ void rank_actor_state::on_requested(const operation_requested& message) {
   entry.members = members_;
   entry.communicator = id_;
   entry.epoch = epoch_;
-  entry.self = state_.self;
+  entry.self = state_->self;
   entry.owner = rank_actor{self_};
   entry.started = context_->now();
   entry.deadline = saturating_add(entry.started, request.timeout);
   entry.may_overdraw_scratch = oldest_collective() == nullptr;
   context_->wake_watchdog();
-  slots_[slot->index] = *slot;
+  (*slots_)[slot->index] = *slot;
   drive(operation_called{slot->index, request.signature, request.peer});
 }
 
 void rank_actor_state::apply_one(const start_operation& effect) {
-  auto& entry = *context_->operations.find(slots_[effect.slot]);
+  auto& entry = *context_->operations.find((*slots_)[effect.slot]);
   entry.number = effect.number;
   entry.work->set_number(effect.number);
   entry.runner = take_runner();
-  context_->send(entry.runner, collective_start{slots_[effect.slot]});
+  context_->send(entry.runner, collective_start{(*slots_)[effect.slot]});
 }
 
 void rank_actor_state::apply_one(const refuse_operation& effect) {
-  const auto slot = slots_[effect.slot];
+  const auto slot = (*slots_)[effect.slot];
   auto& entry = *context_->operations.find(slot);
   context_->counters.failed[operation_counters::index(entry.work->request().signature.kind)].add(1);
   entry.work->finish(effect.why);
-  slots_.erase(effect.slot);
+  slots_->erase(effect.slot);
   context_->operations.close(slot);
 }
 
 void rank_actor_state::apply_one(const stop_operation& effect) {
-  const auto slot = slots_[effect.slot];
+  const auto slot = (*slots_)[effect.slot];
   auto* entry = context_->operations.find(slot);
   context_->send_urgent(entry->runner,
                         collective_stop{slot, std::make_shared<failure>(effect.why)});
@@ -194,15 +207,15 @@ void rank_actor_state::on_ended(const collective_ended& message) {
     self_->demonitor(entry->runner.address());
     stop_actor(entry->runner);
   }
-  slots_.erase(message.slot.index);
+  slots_->erase(message.slot.index);
   context_->operations.close(message.slot);
   drive(operation_ended{message.slot.index, message.why ? *message.why : failure{}});
   const auto* next = oldest_collective();
   if (next == nullptr) return;
-  const auto oldest = slots_[next->slot];
+  const auto oldest = (*slots_)[next->slot];
   if (auto* first = context_->operations.find(oldest)) {
     first->may_overdraw_scratch = true;
-    if (first->waits_for_turn) context_->send(first->runner, collective_start{oldest});
+    context_->drive(oldest_named{oldest});
   }
   context_->wake_scratch_waiters();
 }
@@ -210,7 +223,7 @@ void rank_actor_state::on_ended(const collective_ended& message) {
 /// Null if none runs. A send or receive holds no memory and no turn, and may wait for what comes
 /// behind it.
 const rank_state::running_operation* rank_actor_state::oldest_collective() const {
-  for (const auto& one : state_.running)
+  for (const auto& one : state_->running)
     if (is_collective(one.number)) return &one;
   return nullptr;
 }
@@ -219,7 +232,7 @@ void rank_actor_state::on_runner_down(const caf::down_msg& message) {
   // Supervision: a runner that fails is not restarted. A fresh one takes its operation over to
   // stop it, so that no lane keeps using buffers that go back to the trainer.
   std::erase_if(idle_, [&](const collective_actor& a) { return a.address() == message.source; });
-  for (const auto& [index, slot] : slots_) {
+  for (const auto& [index, slot] : *slots_) {
     auto* entry = context_->operations.find(slot);
     if (entry == nullptr || entry->runner.address() != message.source) continue;
     context_->home.counters().restarted(actor_kind::collective);
@@ -247,13 +260,7 @@ collective_actor rank_actor_state::take_runner() {
 
 rank_actor spawn_rank(endpoint_context& context, communicator_id id, rank self,
                       std::shared_ptr<const membership> members) {
-  return context.home.system().spawn(
-      [](rank_actor::stateful_pointer<rank_actor_state> me, endpoint_context* shared,
-         communicator_id name, rank self_rank, std::shared_ptr<const membership> who) {
-        me->state.init(me, *shared, name, self_rank, std::move(who));
-        return me->state.make_behavior();
-      },
-      &context, id, self, std::move(members));
+  return spawn_actor<rank_actor, rank_actor_state>(context, id, self, std::move(members));
 }
 
 }  // namespace troupe::actors

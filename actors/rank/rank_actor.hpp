@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -55,11 +57,12 @@ class rank_actor_state {
   communicator_id id_;
   troupe::epoch epoch_;
   std::shared_ptr<const membership> members_;
-  rank_state state_;
+  std::optional<rank_state> state_;
   rank_effects effects_;
 
   /// Works by machine slot; a machine slot is the index of the operation's table entry.
-  std::unordered_map<std::uint32_t, operation_slot> slots_;
+  using slot_map = std::pmr::unordered_map<std::uint32_t, operation_slot>;
+  std::optional<slot_map> slots_;
   std::shared_ptr<work_state> pending_;  ///< a call that has no table entry yet
   std::vector<collective_actor> idle_;
   std::vector<ticket_handle<done_value>> finalizers_;

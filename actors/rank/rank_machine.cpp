@@ -55,8 +55,12 @@ bool same_call(const operation_signature& one, const operation_signature& other)
 
 void remember(rank_state& state, const rank_state::running_operation& operation) {
   if (!is_collective(operation.number)) return;
-  state.history.push_back(operation);
-  if (state.history.size() > history_operation_count) state.history.pop_front();
+  if (state.history.size() < history_operation_count) {
+    state.history.push_back(operation);
+    return;
+  }
+  state.history[state.oldest] = operation;
+  state.oldest = (state.oldest + 1) % history_operation_count;
 }
 
 void check_early(rank_state& state, const rank_state::running_operation& operation,

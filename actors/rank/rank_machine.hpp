@@ -1,8 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
+#include <memory_resource>
 #include <variant>
 #include <vector>
 
@@ -121,23 +122,29 @@ constexpr std::uint64_t shown(operation_number number) {
 /// agree which operations happened, so every running and later operation ends with that first
 /// error, here and at all members it reaches.
 struct rank_state {
+  /// What the state remembers comes from `memory`.
+  explicit rank_state(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+      : sends(memory), receives(memory), running(memory), history(memory), early(memory) {}
+
   rank self;
   std::uint32_t size = 1;
 
   operation_number last_collective{0};
-  std::map<rank, std::uint64_t> sends;     ///< calls of `send` per peer
-  std::map<rank, std::uint64_t> receives;  ///< calls of `receive` per peer
-  std::uint64_t one_sided = 0;             ///< calls on windows
+  std::pmr::map<rank, std::uint64_t> sends;     ///< calls of `send` per peer
+  std::pmr::map<rank, std::uint64_t> receives;  ///< calls of `receive` per peer
+  std::uint64_t one_sided = 0;                  ///< calls on windows
 
   struct running_operation {
     std::uint32_t slot = 0;
     operation_number number;
     operation_signature signature;
   };
-  std::vector<running_operation> running;
+  std::pmr::vector<running_operation> running;
 
-  /// Signatures of the last collectives, newest last, to compare unmatched transfers with.
-  std::deque<running_operation> history;
+  /// Signatures of the last `history_operation_count` collectives, to compare unmatched transfers
+  /// with; the next one replaces `oldest`.
+  std::pmr::vector<running_operation> history;
+  std::size_t oldest = 0;
 
   /// Unmatched transfers of operations that we have not called yet.
   struct early_transfer {
@@ -145,7 +152,7 @@ struct rank_state {
     operation_number operation;
     operation_signature theirs;
   };
-  std::vector<early_transfer> early;
+  std::pmr::vector<early_transfer> early;
 
   failure sticky;  ///< code ok while the communicator works
   bool finalizing = false;

@@ -169,6 +169,13 @@ outcome<actors::stage_options> make_stage_options(const simulation_options& opti
   return stage;
 }
 
+std::vector<memory_usage> memory_of(const simulated_stage& stage) {
+  std::vector<memory_usage> out;
+  for (std::uint32_t r = 0; r < stage.size(); ++r)
+    out.push_back(stage.memory(rank{r}));
+  return out;
+}
+
 template <class Element>
 outcome<void> run_operations(simulated_stage& stage, const simulation_options& options,
                              simulation_report& report) {
@@ -209,6 +216,7 @@ outcome<simulation_report> simulate(const simulation_options& options) {
   if (auto joined = stage.join_all(options.virtual_limit); !joined) return fail(joined.error());
   simulation_report report;
   report.join_time = stage.now() - begin;
+  report.idle_memory = memory_of(stage);
   const auto joined_at = stage.now();
   const auto joined_messages = stage.messages_total();
 
@@ -224,6 +232,7 @@ outcome<simulation_report> simulate(const simulation_options& options) {
                       " is not simulated; it has float32, float64, int32 and int64");
   }
   if (!ran) return fail(ran.error());
+  report.used_memory = memory_of(stage);
   const auto wire = stage.wires().totals();
   report.operation_time = stage.now() - joined_at;
   report.actor_messages = stage.messages_total();

@@ -18,6 +18,8 @@ class simulated_stage::door final : public endpoint_door {
   const config::options& options() const override { return rank_.options; }
   const operation_counters& operation_statistics() const override { return rank_.counters; }
   bool forked() const override { return false; }
+  const memory_ledger& ledger() const override { return *rank_.ledger; }
+  const std::shared_ptr<shared_slab>& works() const override { return rank_.works; }
   void drive_until(const std::function<bool()>& done, duration limit) override {
     stage_.run_until(done, limit);
   }
@@ -61,7 +63,7 @@ void simulated_stage::open(rank r, const stage_options& options) {
   one->network = fabric_.make_network(r.value, one->buffers);
   const endpoint_identity who{r, options.rank_count, net::fabric::address_of(0), 0};
   one->context = std::make_unique<endpoint_context>(one->options, who, *one->home, one->buffers,
-                                                    *one->network, one->counters);
+                                                    *one->network, one->counters, *one->ledger);
   std::array<std::byte, 32> entropy{};
   auto bits = random_stream(options.seed).fork(r.value + 1);
   for (auto& byte : entropy)

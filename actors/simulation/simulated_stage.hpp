@@ -60,6 +60,9 @@ class simulated_stage {
 
   net::fabric& wires() { return fabric_; }
   endpoint_context& context(rank r) { return *ranks_[to_index(r)]->context; }
+  /// Of the rank's endpoint; may outlive the stage.
+  std::shared_ptr<const memory_ledger> ledger(rank r) const { return ranks_[to_index(r)]->ledger; }
+  memory_usage memory(rank r) const { return ranks_[to_index(r)]->ledger->usage(); }
   const worker_counters& counters(rank r) const { return ranks_[to_index(r)]->home->counters(); }
   instant now() const { return fabric_.now(); }
   std::uint32_t size() const { return static_cast<std::uint32_t>(ranks_.size()); }
@@ -71,9 +74,15 @@ class simulated_stage {
   class door;
 
   struct simulated_rank {
-    explicit simulated_rank(const config::options& all) : options(all), buffers(buffer_capacity) {}
+    explicit simulated_rank(const config::options& all)
+        : options(all),
+          works(std::make_shared<shared_slab>(ledger, memory_purpose::works,
+                                              options.worker.control_bytes)),
+          buffers(buffer_capacity, ledger->of(memory_purpose::endpoint)) {}
     static constexpr std::uint32_t buffer_capacity = 1u << 20;
     config::options options;
+    std::shared_ptr<memory_ledger> ledger = std::make_shared<memory_ledger>();
+    std::shared_ptr<shared_slab> works;
     buffer_table buffers;
     std::unique_ptr<simulated_worker> home;
     std::unique_ptr<lane_network> network;

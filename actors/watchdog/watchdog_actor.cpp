@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/endpoint/spawn_actor.hpp"
 #include "actors/rank/rank_machine.hpp"
 
 namespace troupe::actors {
@@ -103,12 +104,7 @@ std::string watchdog_actor_state::waiting_for(const operation_entry& entry) cons
 }
 
 watchdog_actor spawn_watchdog(endpoint_context& context) {
-  return context.home.system().spawn(
-      [](watchdog_actor::stateful_pointer<watchdog_actor_state> self, endpoint_context* shared) {
-        self->state.init(self, *shared);
-        return self->state.make_behavior();
-      },
-      &context);
+  return spawn_actor<watchdog_actor, watchdog_actor_state>(context);
 }
 
 }  // namespace troupe::actors

@@ -15,7 +15,8 @@ constexpr duration grace = std::chrono::seconds(1);
 }  // namespace
 
 work_state::work_state(const operation_request& request, std::uint32_t size,
-                       std::shared_ptr<std::atomic<std::uint32_t>> outstanding, driver drive)
+                       std::shared_ptr<std::atomic<std::uint32_t>> outstanding,
+                       std::shared_ptr<const driver> drive)
     : request_(request),
       size_(size),
       outstanding_(std::move(outstanding)),
@@ -26,7 +27,7 @@ bool work_state::wait_done(duration limit) {
   for (auto left = limit; left > duration::zero();
        left = limit - (std::chrono::steady_clock::now() - start)) {
     // Also for an operation that is done: the endpoint learns from waits when trainers wait.
-    drive_([this] { return done_.is_up(); }, left);
+    (*drive_)([this] { return done_.is_up(); }, left);
     if (done_.is_up()) return true;
     // Another waiter drives: sleep, but look whether it went away.
     if (done_.wait(std::min(left, look_again), duration::zero())) return true;

@@ -21,7 +21,8 @@ class work_state final : public work {
   using driver = std::function<void(const std::function<bool()>&, duration)>;
 
   work_state(const operation_request& request, std::uint32_t size,
-             std::shared_ptr<std::atomic<std::uint32_t>> outstanding, driver drive);
+             std::shared_ptr<std::atomic<std::uint32_t>> outstanding,
+             std::shared_ptr<const driver> drive);
 
   outcome<void> wait(duration limit) override;
   outcome<void> wait() override;
@@ -52,7 +53,7 @@ class work_state final : public work {
   const std::uint32_t size_;
   // Shared with the communicator's handle: counts what was called and is not done (queue bound).
   std::shared_ptr<std::atomic<std::uint32_t>> outstanding_;
-  driver drive_;
+  std::shared_ptr<const driver> drive_;  // one for all works of a communicator
   std::atomic<std::uint64_t> number_{0};
   std::atomic<bool> path_known_{false};
   operation_path path_;

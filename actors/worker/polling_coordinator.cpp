@@ -62,7 +62,7 @@ class spin_guard {
 void polling_coordinator::local_unit::exec_later(caf::resumable* job) {
   // CAF hands the sender's unit to the receiver. On the worker's thread that is us; a foreign
   // thread never has this unit.
-  jobs.push_back(job);
+  jobs.push(job);
 }
 
 polling_coordinator::polling_coordinator(caf::actor_system& system)
@@ -266,7 +266,7 @@ bool polling_coordinator::take_inbox() {
     inbox_filled_.store(false, std::memory_order_relaxed);
   }
   for (auto* job : batch_)
-    unit_.jobs.push_back(job);
+    unit_.jobs.push(job);
   batch_.clear();
   return true;
 }
@@ -274,10 +274,9 @@ bool polling_coordinator::take_inbox() {
 bool polling_coordinator::run_jobs() {
   std::size_t done = 0;
   for (; done < jobs_per_round && !unit_.jobs.empty(); ++done) {
-    auto* job = unit_.jobs.front();
-    unit_.jobs.pop_front();
+    auto* job = unit_.jobs.pop();
     switch (job->resume(&unit_, max_throughput())) {
-      case caf::resumable::resume_later: unit_.jobs.push_back(job); break;
+      case caf::resumable::resume_later: unit_.jobs.push(job); break;
       case caf::resumable::done:
       case caf::resumable::awaiting_message: caf::intrusive_ptr_release(job); break;
       case caf::resumable::shutdown_execution_unit: break;
@@ -329,10 +328,9 @@ instant polling_coordinator::prepare_to_wait() {
 void polling_coordinator::drop_jobs() {
   for (auto* job : inbox_)
     cleanup_and_release(job);
-  for (auto* job : unit_.jobs)
-    cleanup_and_release(job);
   inbox_.clear();
-  unit_.jobs.clear();
+  while (!unit_.jobs.empty())
+    cleanup_and_release(unit_.jobs.pop());
 }
 
 }  // namespace troupe::actors

@@ -7,12 +7,12 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <thread>
 #include <vector>
 
 #include "actors/worker/drive_baton.hpp"
+#include "actors/worker/job_queue.hpp"
 #include "actors/worker/overlap_guess.hpp"
 #include "actors/worker/poller.hpp"
 #include "actors/worker/quiet_clock.hpp"
@@ -79,7 +79,7 @@ class polling_coordinator : public caf::scheduler::abstract_coordinator {
   struct local_unit : caf::execution_unit {
     explicit local_unit(caf::actor_system* system) : caf::execution_unit(system) {}
     void exec_later(caf::resumable* job) override;
-    std::deque<caf::resumable*> jobs;
+    job_queue jobs;
     polling_coordinator* owner = nullptr;
   };
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "runtime/lane.hpp"
@@ -24,6 +25,9 @@ static_assert(sizeof(book_entry) == book_entry_bytes);
 /// The address of every rank of the world, in rank order: 2.4 MB at 100,000 ranks.
 class address_book {
  public:
+  explicit address_book(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+      : entries_(memory) {}
+
   /// Room for `world_size` ranks, none of them known.
   void resize(std::uint32_t world_size) { entries_.assign(world_size, book_entry{}); }
 
@@ -37,7 +41,7 @@ class address_book {
   friend bool operator==(const address_book&, const address_book&) = default;
 
  private:
-  std::vector<book_entry> entries_;
+  std::pmr::vector<book_entry> entries_;
 };
 
 }  // namespace troupe::net

@@ -184,10 +184,13 @@ void join_if_complete(turn& t) {
 
 }  // namespace detail
 
-bootstrap_state::bootstrap_state(bootstrap_options from)
+bootstrap_state::bootstrap_state(bootstrap_options from, std::pmr::memory_resource* memory)
     : options(std::move(from)),
       plan{.world_size = options.world_size, .fan_out = options.rendezvous_fan_out},
-      digest(digest_of(options.must_agree)) {
+      digest(digest_of(options.must_agree)),
+      book(memory),
+      rendezvous(memory),
+      ring(memory) {
   TROUPE_ASSERT(options.crypto.mac != nullptr);
   TROUPE_ASSERT(options.crypto.equal != nullptr);
   TROUPE_ASSERT(options.must_agree.size() <= 0xffff);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory_resource>
 #include <string>
 #include <vector>
 
@@ -102,10 +103,12 @@ struct rendezvous_slot {
 };
 
 struct rendezvous_state {
+  explicit rendezvous_state(std::pmr::memory_resource* memory) : slots(memory) {}
+
   bool serving = false;
   bool root = false;  ///< slots are groups, not ranks
   rank first{0};      ///< rank of slot 0 where slots are ranks
-  std::vector<rendezvous_slot> slots;
+  std::pmr::vector<rendezvous_slot> slots;
   std::uint32_t registered_count = 0;
   bool complete_sent = false;  ///< a leader told the root that its group is complete
   bool answered = false;
@@ -141,6 +144,8 @@ struct death_record {
 };
 
 struct ring_state {
+  explicit ring_state(std::pmr::memory_resource* memory) : full_blocks(memory), dead(memory) {}
+
   ring_side successor;
   ring_side predecessor;
   lane_address successor_address{};
@@ -149,11 +154,11 @@ struct ring_state {
   std::uint32_t refused_count = 0;  ///< in a row
   error last_cause{};
   const char* last_step = "";
-  std::vector<bool> full_blocks;
+  std::pmr::vector<bool> full_blocks;
   std::uint32_t full_block_count = 0;
   std::deque<std::uint32_t> pages;  ///< blocks to pass on; at most one entry a block and one more
   bool own_page_begun = false;
-  std::vector<bool> dead;            ///< by rank; empty before the first death
+  std::pmr::vector<bool> dead;       ///< by rank; empty before the first death
   std::vector<death_record> deaths;  ///< in the order in which they were learned
   std::vector<rank> skipped;         ///< repair: ranks between us and the successor that refuse
 };
@@ -209,7 +214,9 @@ struct bootstrap_counters {
 /// One rank's part in finding, checking and reaching the others. A plain value: `step` is the only
 /// one to change it. `book` is complete once `report_joined` came.
 struct bootstrap_state {
-  explicit bootstrap_state(bootstrap_options from);
+  /// What grows with the number of ranks comes from `memory`.
+  explicit bootstrap_state(bootstrap_options from,
+                           std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   bootstrap_options options;
   rendezvous_plan plan;

@@ -66,11 +66,12 @@ outcome<std::unique_ptr<host_network>> host_network::make(const host_network_opt
   // Peers that know the port beforehand, as that of a rendezvous, may dial at any moment: when they
   // find the socket they should find the memory, too.
   const auto known = known_address(options.tcp);
-  auto shm = known ? shm_network::make({options.shm, *known}, buffers)
+  auto shm = known ? shm_network::make({options.shm, *known, options.tcp.ledger}, buffers)
                    : outcome<std::unique_ptr<shm_network>>();
   auto tcp = tcp_network::make(options.tcp, buffers);
   if (!tcp) return fail(std::move(tcp.error()));
-  if (!known) shm = shm_network::make({options.shm, (*tcp)->address()}, buffers);
+  if (!known)
+    shm = shm_network::make({options.shm, (*tcp)->address(), options.tcp.ledger}, buffers);
   if (!shm && options.lanes == host_lanes::required) return fail(std::move(shm.error()));
   const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
   std::unique_ptr<host_network> made(new host_network(

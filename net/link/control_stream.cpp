@@ -7,14 +7,15 @@
 namespace troupe::net {
 
 // The ring is a power of two, so that number % size goes on across the wrap of the numbers.
-control_stream::control_stream(std::uint32_t limit, std::uint32_t first_number)
+control_stream::control_stream(std::uint32_t limit, std::uint32_t first_number,
+                               std::pmr::memory_resource* memory)
     : limit_(limit),
       base_(first_number),
       cursor_(first_number),
       end_(first_number),
       highest_posted_(first_number),
       expected_(first_number),
-      ring_(std::bit_ceil(limit)) {}
+      ring_(std::bit_ceil(limit), memory) {}
 
 std::uint32_t control_stream::room() const {
   return outstanding() + 1 < limit_ ? limit_ - 1 - outstanding() : 0;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "net/wire/control_wire.hpp"
@@ -30,7 +31,8 @@ class control_stream {
     std::array<std::byte, control_body_bytes_max> body{};
   };
 
-  control_stream(std::uint32_t limit, std::uint32_t first_number);
+  control_stream(std::uint32_t limit, std::uint32_t first_number,
+                 std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   std::uint32_t limit() const { return limit_; }
 
@@ -88,7 +90,7 @@ class control_stream {
   std::uint32_t highest_posted_;  ///< one past the highest number ever posted
   std::uint32_t answerable_ = 0;
   std::uint32_t expected_;
-  std::vector<frame> ring_;
+  std::pmr::vector<frame> ring_;
 };
 
 /// Largest `limit`. Chosen: one round trip of 50 us then carries 640,000 messages a second.

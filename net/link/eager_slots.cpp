@@ -68,7 +68,8 @@ bool eager_receiver::all_free() const {
   return true;
 }
 
-parking_lot::parking_lot(std::uint32_t place_count) : place_count_(place_count) {
+parking_lot::parking_lot(std::uint32_t place_count, std::pmr::memory_resource* memory)
+    : place_count_(place_count), free_(memory) {
   free_.reserve(place_count);
   while (place_count > 0)
     free_.push_back(--place_count);

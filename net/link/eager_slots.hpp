@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "net/wire/immediate_wire.hpp"
@@ -65,7 +66,8 @@ class eager_receiver {
 /// Places for early eager messages.
 class parking_lot {
  public:
-  explicit parking_lot(std::uint32_t place_count);
+  explicit parking_lot(std::uint32_t place_count,
+                       std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   bool has_place() const { return !free_.empty(); }
   std::uint32_t take();
@@ -74,7 +76,7 @@ class parking_lot {
 
  private:
   std::uint32_t place_count_;
-  std::vector<std::uint32_t> free_;
+  std::pmr::vector<std::uint32_t> free_;
 };
 
 }  // namespace troupe::net

@@ -26,20 +26,21 @@ const link_options& checked(const link_options& options) {
 
 }  // namespace
 
-link_state::link_state(const link_options& o)
+link_state::link_state(const link_options& o, std::pmr::memory_resource* from)
     : options(checked(o)),
-      control(control_limit(o.lane_depth), first_control_number(o.first_sequence)),
-      sending(o.window_segment_count, o.first_sequence),
-      receiving(o.window_segment_count, o.first_sequence),
-      transfers(table_capacity(o), o.transfer_count_max),
+      control(control_limit(o.lane_depth), first_control_number(o.first_sequence), from),
+      sending(o.window_segment_count, o.first_sequence, from),
+      receiving(o.window_segment_count, o.first_sequence, from),
+      transfers(table_capacity(o), o.transfer_count_max, from),
       eager_in(o.eager_slot_count, granted_slot_count(o)),
-      parking(parking_place_count(o)),
-      slot_transfers(o.eager_slot_count, no_index) {
+      parking(parking_place_count(o), from),
+      slot_transfers(o.eager_slot_count, no_index, from),
+      memory(from),
+      notices{.entries = std::pmr::vector<notice_queue::entry>(o.notice_count_max, from)} {
   lanes.count = static_cast<std::uint8_t>(o.data_lane_count + 1);
   eager_out.credit_count = o.eager_slot_count - granted_slot_count(o);
   acks.told_control = control.expected();
   acks.told_data = o.first_sequence;
-  notices.entries.resize(o.notice_count_max);
 }
 
 }  // namespace troupe::net

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "net/link/control_stream.hpp"
@@ -66,7 +67,7 @@ struct notice_queue {
     std::uint16_t length = 0;
     std::array<std::byte, notice_bytes_max> bytes{};
   };
-  std::vector<entry> entries;
+  std::pmr::vector<entry> entries;
   std::uint32_t first = 0;
   std::uint32_t count = 0;
 };
@@ -97,8 +98,9 @@ struct link_clock {
 /// The connection of two ranks, as a value: what `step` works on. Everything is reserved here.
 /// Not for the driver to touch, but to read (`counters`).
 struct link_state {
-  /// `options` passed `check`.
-  explicit link_state(const link_options& options);
+  /// `options` passed `check`. All that the state holds beyond itself comes from `memory`.
+  explicit link_state(const link_options& options,
+                      std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   link_options options;
   link_counters counters;
@@ -112,7 +114,7 @@ struct link_state {
   eager_sender eager_out;
   eager_receiver eager_in;
   parking_lot parking;
-  std::vector<std::uint32_t> slot_transfers;  ///< by slot: the early message left in it
+  std::pmr::vector<std::uint32_t> slot_transfers;  ///< by slot: the early message left in it
   std::uint32_t left_in_slots = 0;
   std::uint64_t declines = 0;  ///< bit per slot: a grant of it is to be declined
   put_channels channels_out;

@@ -19,7 +19,8 @@ constexpr std::uint64_t key_of(const operation_id& o) {
 
 }  // namespace
 
-operation_memory::operation_memory() : untold_(untold_max) {}
+operation_memory::operation_memory(std::pmr::memory_resource* memory)
+    : untold_(untold_max, memory) {}
 
 void operation_memory::raise_floor(communicator_id communicator, epoch floor) {
   const auto set = std::span(floors_).subspan(set_of(communicator.value, floor_sets) * ways, ways);

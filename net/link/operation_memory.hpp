@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -29,7 +30,7 @@ constexpr operation_id operation_of(const transfer_id& id) {
 ///        waits as unmatched until its owner cancels it.
 class operation_memory {
  public:
-  operation_memory();
+  explicit operation_memory(std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   void raise_floor(communicator_id communicator, epoch floor);
   bool is_below_floor(communicator_id communicator, epoch e) const;
@@ -68,7 +69,7 @@ class operation_memory {
 
   std::array<floor_entry, floor_sets * ways> floors_{};
   std::array<cancelled_entry, cancelled_sets * ways> cancelled_{};
-  std::vector<operation_id> untold_;
+  std::pmr::vector<operation_id> untold_;
   std::uint32_t untold_first_ = 0;
   std::uint32_t untold_count_ = 0;
   std::uint64_t uses_ = 0;

@@ -4,8 +4,9 @@
 
 namespace troupe::net {
 
-receive_window::receive_window(std::uint32_t capacity, sequence first)
-    : ring_(capacity), mask_(capacity - 1), base_(first), high_(first) {}
+receive_window::receive_window(std::uint32_t capacity, sequence first,
+                               std::pmr::memory_resource* memory)
+    : ring_(capacity, memory), mask_(capacity - 1), base_(first), high_(first) {}
 
 bool receive_window::has_arrived(sequence number) const {
   const auto ahead = distance(base_, number);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -14,7 +15,8 @@ class receive_window {
  public:
   enum class verdict : std::uint8_t { fresh, duplicate, beyond };
 
-  receive_window(std::uint32_t capacity, sequence first);
+  receive_window(std::uint32_t capacity, sequence first,
+                 std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   /// Next number that has not arrived: all before it have.
   sequence base() const { return base_; }
@@ -39,7 +41,7 @@ class receive_window {
   static constexpr std::uint8_t notify_bit = 0x40;
   static constexpr std::uint8_t channel_bits = 0x3f;
 
-  std::vector<std::uint8_t> ring_;
+  std::pmr::vector<std::uint8_t> ring_;
   std::uint32_t mask_;
   sequence base_;
   sequence high_;  ///< one past the highest arrival

@@ -2,8 +2,12 @@
 
 namespace troupe::net {
 
-send_window::send_window(std::uint32_t capacity, sequence first)
-    : ring_(capacity), mask_(capacity - 1), retired_(first), acknowledged_(first), next_(first) {}
+send_window::send_window(std::uint32_t capacity, sequence first, std::pmr::memory_resource* memory)
+    : ring_(capacity, memory),
+      mask_(capacity - 1),
+      retired_(first),
+      acknowledged_(first),
+      next_(first) {}
 
 segment& send_window::push() {
   TROUPE_ASSERT(in_use() < capacity());

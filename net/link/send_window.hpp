@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "net/wire/immediate_wire.hpp"
@@ -44,7 +45,8 @@ struct segment_chain {
 /// reads its source.
 class send_window {
  public:
-  send_window(std::uint32_t capacity, sequence first);
+  send_window(std::uint32_t capacity, sequence first,
+              std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   std::uint32_t capacity() const { return static_cast<std::uint32_t>(ring_.size()); }
   std::uint32_t in_use() const { return distance(retired_, next_); }
@@ -76,7 +78,7 @@ class send_window {
   void unlink(segment_chain& chain, segment& s);
 
  private:
-  std::vector<segment> ring_;
+  std::pmr::vector<segment> ring_;
   std::uint32_t mask_;
   sequence retired_;
   sequence acknowledged_;

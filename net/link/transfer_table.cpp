@@ -38,8 +38,13 @@ void rechain(Items& items, std::uint32_t index, Link previous, Link next, std::u
 
 }  // namespace
 
-transfer_table::transfer_table(std::uint32_t capacity, std::uint32_t local_max)
-    : buckets_(std::bit_ceil(capacity), no_index), local_max_(local_max), capacity_(capacity) {
+transfer_table::transfer_table(std::uint32_t capacity, std::uint32_t local_max,
+                               std::pmr::memory_resource* memory)
+    : items_(memory),
+      free_(memory),
+      buckets_(std::bit_ceil(capacity), no_index, memory),
+      local_max_(local_max),
+      capacity_(capacity) {
   items_.reserve(capacity);
   free_.reserve(capacity);
 }

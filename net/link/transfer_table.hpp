@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "net/link/send_window.hpp"
@@ -99,7 +100,8 @@ struct transfer {
 /// memory grows up to the bound on first use and never after.
 class transfer_table {
  public:
-  transfer_table(std::uint32_t capacity, std::uint32_t local_max);
+  transfer_table(std::uint32_t capacity, std::uint32_t local_max,
+                 std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   transfer& operator[](std::uint32_t index) { return items_[index]; }
   const transfer& operator[](std::uint32_t index) const { return items_[index]; }
@@ -160,9 +162,9 @@ class transfer_table {
     return chains_[static_cast<std::size_t>(list)];
   }
 
-  std::vector<transfer> items_;
-  std::vector<std::uint32_t> free_;
-  std::vector<std::uint32_t> buckets_;
+  std::pmr::vector<transfer> items_;
+  std::pmr::vector<std::uint32_t> free_;
+  std::pmr::vector<std::uint32_t> buckets_;
   std::array<chain_ends, transfer_list_count> chains_{};
   std::uint32_t all_first_ = no_index, all_last_ = no_index;
   chain_ends for_peer_, for_owner_;  ///< through `tell_next`

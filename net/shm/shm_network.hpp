@@ -7,6 +7,7 @@
 #include "config/shm_options.hpp"
 #include "runtime/buffer_table.hpp"
 #include "runtime/lane.hpp"
+#include "runtime/memory_ledger.hpp"
 #include "runtime/result.hpp"
 
 namespace troupe::net {
@@ -19,6 +20,7 @@ class shm_world;
 struct shm_network_options {
   config::shm_options memory;
   lane_address address{};  ///< what peers call it; with a port, as its name is made from it
+  memory_ledger* ledger = nullptr;  ///< counts what lanes hold; null: nobody does
 };
 
 /// Lanes through memory that two processes of one host share, or two endpoints of one process. Each

@@ -7,6 +7,7 @@
 #include "config/tcp_options.hpp"
 #include "runtime/buffer_table.hpp"
 #include "runtime/lane.hpp"
+#include "runtime/memory_ledger.hpp"
 #include "runtime/result.hpp"
 
 namespace troupe::net {
@@ -18,10 +19,11 @@ class tcp_world;
 /// Where a tcp network listens, and how its sockets are set up.
 struct tcp_network_options {
   config::tcp_options sockets;
-  std::string interface;         ///< address or interface name; empty: the route to `route_to`
-  lane_address route_to{};       ///< a peer that has to be reached; all zero: loopback
-  std::uint16_t port_first = 0;  ///< lowest port to listen on; 0: any
-  std::uint16_t port_last = 0;   ///< highest port to listen on; 0: `port_first`
+  std::string interface;            ///< address or interface name; empty: the route to `route_to`
+  lane_address route_to{};          ///< a peer that has to be reached; all zero: loopback
+  std::uint16_t port_first = 0;     ///< lowest port to listen on; 0: any
+  std::uint16_t port_last = 0;      ///< highest port to listen on; 0: `port_first`
+  memory_ledger* ledger = nullptr;  ///< counts what lanes hold; null: nobody does
 };
 
 /// Lanes over TCP sockets, one socket each, watched by one epoll. It listens on, and dials from,

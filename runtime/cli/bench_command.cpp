@@ -174,8 +174,9 @@ void add_bench_command(CLI::App& app, const command_line& line, action& chosen) 
   add_what_is_measured(*command, *request);
   add_how_it_is_measured(*command, *request);
   add_bench_fit(*command, chosen);
+  add_bench_memory_command(*command, chosen);
   command->callback([command, request, &line, &chosen] {
-    if (command->got_subcommand("fit")) return;
+    if (!command->get_subcommands().empty()) return;
     if (request->collective.empty()) throw CLI::RequiredError("collective");
     chosen = [request, &line] {
       auto code = run_bench(*request, line);

@@ -20,6 +20,8 @@ using action = std::function<int()>;
 // command line outlives the application.
 void add_launch_command(CLI::App& app, const command_line& line, action& chosen);
 void add_bench_command(CLI::App& app, const command_line& line, action& chosen);
+/// `bench memory`, below `bench`.
+void add_bench_memory_command(CLI::App& bench, action& chosen);
 void add_tune_command(CLI::App& app, const command_line& line, action& chosen);
 void add_sim_command(CLI::App& app, action& chosen);
 void add_config_command(CLI::App& app, action& chosen);

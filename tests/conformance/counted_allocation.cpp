@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "tests/conformance/lane_cases.hpp"
+#include "tests/conformance/counted_allocation.hpp"
 
 namespace {
 
@@ -16,6 +16,13 @@ void* counted(std::size_t bytes) {
   throw std::bad_alloc();
 }
 
+void* counted_aligned(std::size_t bytes, std::size_t alignment) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  const auto whole = (bytes + alignment - 1) / alignment * alignment;
+  if (void* memory = std::aligned_alloc(alignment, whole); memory != nullptr) return memory;
+  throw std::bad_alloc();
+}
+
 }  // namespace
 
 void* operator new(std::size_t bytes) {
@@ -23,6 +30,15 @@ void* operator new(std::size_t bytes) {
 }
 void* operator new[](std::size_t bytes) {
   return counted(bytes);
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted_aligned(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
 }
 void operator delete(void* memory) noexcept {
   std::free(memory);

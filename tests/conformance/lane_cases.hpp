@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "tests/conformance/counted_allocation.hpp"
 #include "tests/conformance/lane_world.hpp"
 
 /// What every kind of lane does. A case returns what was wrong, or nothing: so the same function
@@ -44,8 +45,5 @@ TROUPE_LANE_CASES(TROUPE_DECLARE_LANE_CASE)
 
 /// More than 4 GiB in one write. Apart from the others: it takes seconds.
 std::string a_write_of_more_than_4_gib_arrives_whole(lane_world& world);
-
-/// Allocations of the process so far; counted by the `operator new` of the test program.
-std::size_t allocation_count();
 
 }  // namespace troupe::conformance

@@ -12,6 +12,9 @@ foreach(thing launch_environment launch_output launch_failure cli_usage cli_benc
     DEPS troupe_test_cli_process TIMEOUT 180)
 endforeach()
 
+troupe_test(processes runtime/cli cli_memory SOURCES cli_memory_test.cpp
+  DEPS troupe_test_cli_process troupe::runtime_cli TIMEOUT 300)
+
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 add_test(NAME processes.runtime/cli.documented_commands
   COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/cli_documented_commands_test.py

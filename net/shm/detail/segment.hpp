@@ -30,6 +30,7 @@ class segment {
   segment& operator=(segment&& other) noexcept;
 
   const shm_geometry& sizes() const { return sizes_; }
+  std::uint64_t bytes() const { return segment_bytes(sizes_, page_bytes_); }
   shm_side& side(int index) { return reinterpret_cast<shm_header*>(base_)->sides[index]; }
   std::byte* ring(int side) {
     return base_ + page_bytes_ + static_cast<std::size_t>(side) * 2 * sizes_.ring_bytes;

@@ -58,6 +58,10 @@ shm_lane::shm_lane(shm_world& world, shm_connection from)
   bulk_in_ = {memory_.bulk(other), sizes.bulk_bytes, mine().bulk_read, theirs().bulk_written};
   memory_.forget_file();
   world_.enrol(*this);
+  held_ = {world_.ledger(), memory_purpose::lanes,
+           sizeof *this + completed_.size() * sizeof completed_[0] +
+               sources_.size() * sizeof sources_[0]};
+  segment_held_ = {world_.ledger(), memory_purpose::segments, memory_.bytes() / 2};
 }
 
 shm_lane::~shm_lane() {

@@ -15,6 +15,7 @@
 #include "net/shm/shm_frame_wire.hpp"
 #include "runtime/buffer_table.hpp"
 #include "runtime/lane.hpp"
+#include "runtime/memory_ledger.hpp"
 
 namespace troupe::net::detail {
 
@@ -142,6 +143,8 @@ class shm_lane final : public lane, public socket_target {
   bool lost_ = false;
   bool reported_ = false;
   error cause_{};
+  memory_charge held_;
+  memory_charge segment_held_;
 };
 
 }  // namespace troupe::net::detail

@@ -73,6 +73,7 @@ class shm_world {
   const buffer_table& buffers() const { return buffers_; }
   std::uint64_t inline_bytes() const { return options_.memory.inline_bytes; }
   std::uint64_t turn() const { return turn_; }
+  memory_ledger* ledger() const { return options_.ledger; }
   void enrol(shm_lane& lane);
   void expel(shm_lane& lane);
   void unwatch(const descriptor& socket);

@@ -40,6 +40,8 @@ class receive_stream {
   /// `bytes` were received into the pieces of the last `want`.
   void got(std::uint64_t bytes);
 
+  std::uint64_t held_bytes() const { return buffer_.size(); }
+
  private:
   std::span<const std::byte> unread() const { return {buffer_.data() + begin_, end_ - begin_}; }
   std::byte* target() const;

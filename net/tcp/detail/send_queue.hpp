@@ -25,6 +25,7 @@ class context_ring {
     TROUPE_DASSERT(count_ < contexts_.size());
     contexts_[(first_ + count_++) % contexts_.size()] = context;
   }
+  std::uint64_t held_bytes() const { return contexts_.size() * sizeof contexts_[0]; }
   std::uint64_t pop() {
     const auto context = contexts_[first_];
     first_ = (first_ + 1) % contexts_.size();
@@ -67,6 +68,8 @@ class send_queue {
   std::vector<std::byte> take_messages();
 
   void clear();
+
+  std::uint64_t held_bytes() const { return entries_.size() * sizeof(entry) + slots_.size(); }
 
  private:
   struct entry {

@@ -39,7 +39,9 @@ tcp_lane::tcp_lane(tcp_world& world, descriptor socket, std::uint32_t depth)
       peer_(peer_address(socket_.number())),
       queue_(depth),
       completed_(depth),
-      stream_(world.buffers(), world.scratch()) {}
+      stream_(world.buffers(), world.scratch()),
+      held_(world.ledger(), memory_purpose::lanes,
+            sizeof *this + queue_.held_bytes() + completed_.held_bytes() + stream_.held_bytes()) {}
 
 tcp_lane::~tcp_lane() {
   close();

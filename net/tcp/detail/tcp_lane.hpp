@@ -10,6 +10,7 @@
 #include "net/tcp/detail/send_queue.hpp"
 #include "runtime/buffer_table.hpp"
 #include "runtime/lane.hpp"
+#include "runtime/memory_ledger.hpp"
 
 namespace troupe::net::detail {
 
@@ -72,6 +73,7 @@ class tcp_lane final : public lane, public epoll_target {
   bool ready_ = false;
   tcp_lane* ready_before_ = nullptr;
   tcp_lane* ready_after_ = nullptr;
+  memory_charge held_;
 };
 
 }  // namespace troupe::net::detail

@@ -75,7 +75,8 @@ tcp_world::tcp_world(descriptor epoll, descriptor listener, const tcp_network_op
       listener_(std::move(listener)),
       reserve_(open_reserve()),
       address_(local_address(listener_.number())),
-      scratch_(scratch_bytes) {}
+      scratch_(scratch_bytes),
+      held_(options.ledger, memory_purpose::lanes, scratch_bytes) {}
 
 result<void> tcp_world::start() {
   resume_accepting();

@@ -73,6 +73,7 @@ class tcp_world {
   const buffer_table& buffers() const { return buffers_; }
   std::span<std::byte> scratch() { return scratch_; }
   lane_list& ready() { return ready_; }
+  memory_ledger* ledger() const { return options_.ledger; }
   std::uint64_t turn() const { return turn_; }  ///< polls of the network so far
   void drop(descriptor& socket);
   void say_farewell(descriptor socket, std::vector<std::byte> rest);
@@ -124,6 +125,7 @@ class tcp_world {
   std::vector<std::unique_ptr<tcp_dial>> dials_;
   std::vector<std::unique_ptr<tcp_farewell>> farewells_;
   std::vector<std::byte> scratch_;
+  memory_charge held_;
 };
 
 }  // namespace troupe::net::detail
