@@ -58,7 +58,7 @@ int ibv_get_device_index(ibv_device* device) {
 }
 
 __be64 ibv_get_device_guid(ibv_device* device) {
-  return gid_words(device_gid(index_of(*device), 0))[1];
+  return gid_words(device_gid(index_of(*device), 0, 0))[1];
 }
 
 ibv_context* ibv_open_device(ibv_device* device) {

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "net/emulation/detail/memory_table.hpp"
 #include "net/emulation/detail/misuse.hpp"
@@ -44,6 +46,11 @@ ibv_mr* refused(int code, const std::string& why) {
 
 ibv_mr* add_region(ibv_pd* pd, void* begin, std::size_t bytes, std::uint64_t iova,
                    unsigned access) {
+  auto& owner = nic_of(pd->context);
+  auto& faults = owner.faults();
+  std::this_thread::sleep_for(std::chrono::nanoseconds(faults.registration_ns.load()));
+  if (device_faults::take_one(faults.registrations_to_fail))
+    return refused(ENOMEM, "fails on command (fail_registrations)");
   if (bytes == 0) return refused(EINVAL, "a region has at least one byte");
   if ((access & ~known_access) != 0)
     return refused(EOPNOTSUPP, "access flags " + hexadecimal(access & ~known_access) +
@@ -55,7 +62,6 @@ ibv_mr* add_region(ibv_pd* pd, void* begin, std::size_t bytes, std::uint64_t iov
     return refused(wrong, std::to_string(bytes) + " bytes at " +
                               hexadecimal(reinterpret_cast<std::uintptr_t>(begin)) +
                               " are not all memory that may be used so");
-  auto& owner = nic_of(pd->context);
   auto made = std::make_unique<region>();
   made->handle.context = pd->context;
   made->handle.pd = pd;

@@ -57,21 +57,26 @@ std::uint32_t index_of(const ibv_device& device) {
   return index;
 }
 
-ibv_gid device_gid(std::uint32_t device_index, std::uint32_t gid_index) {
+ibv_gid device_gid(std::uint32_t device_index, std::uint32_t gid_index, std::uint32_t changes) {
   const auto host = process_settings().host;
   const auto high = static_cast<std::uint8_t>(host >> 8);
   const auto low = static_cast<std::uint8_t>(host);
   const auto card = static_cast<std::uint8_t>(device_index + 1);
+  const auto net = static_cast<std::uint8_t>(10 + changes % 100);
   ibv_gid gid{};
   if (gid_index == 0) {
     const std::uint8_t raw[16] = {0xfe, 0x80, 0, 0,    0,    0,    0,   0,
                                   0x02, 0,    0, 0xff, 0xfe, high, low, card};
     std::memcpy(gid.raw, raw, sizeof raw);
   } else {
-    const std::uint8_t raw[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, high, low, card};
+    const std::uint8_t raw[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, net, high, low, card};
     std::memcpy(gid.raw, raw, sizeof raw);
   }
   return gid;
+}
+
+std::uint32_t host_of(const ibv_gid& gid) {
+  return std::uint32_t{gid.raw[13]} << 8 | gid.raw[14];
 }
 
 std::array<std::uint64_t, 2> gid_words(const ibv_gid& gid) {
@@ -109,7 +114,7 @@ int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* out, std:
 ibv_device_attr device_limits(std::uint32_t device_index) {
   ibv_device_attr said{};
   std::memcpy(said.fw_ver, "troupe", sizeof "troupe");
-  const auto words = gid_words(device_gid(device_index, 0));
+  const auto words = gid_words(device_gid(device_index, 0, 0));
   said.node_guid = words[1];
   said.sys_image_guid = words[1];
   said.max_mr_size = ~std::uint64_t{0};

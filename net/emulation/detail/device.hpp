@@ -13,9 +13,12 @@ const std::vector<ibv_device*>& process_devices();
 /// Which of them it is.
 std::uint32_t index_of(const ibv_device& device);
 
-/// GID `gid_index` of a device at its start: 0 is link-local, 1 holds an IPv4 address in which host
+/// GID `gid_index` of a device: 0 is link-local, 1 holds an IPv4 address in which host
 /// and device can be read, both RoCE v2.
-ibv_gid device_gid(std::uint32_t device_index, std::uint32_t gid_index);
+/// `changes` makes GID 1 another.
+ibv_gid device_gid(std::uint32_t device_index, std::uint32_t gid_index, std::uint32_t changes);
+/// The host that any such GID names.
+std::uint32_t host_of(const ibv_gid& gid);
 std::array<std::uint64_t, 2> gid_words(const ibv_gid& gid);
 ibv_gid gid_of(const std::array<std::uint64_t, 2>& words);
 

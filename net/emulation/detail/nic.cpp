@@ -8,16 +8,18 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <csignal>
+#include <functional>
 #include <string>
 
 #include "net/emulation/detail/clock.hpp"
+#include "net/emulation/detail/control.hpp"
 #include "net/emulation/detail/data_path.hpp"
 #include "net/emulation/detail/device.hpp"
 #include "net/emulation/detail/misuse.hpp"
 #include "net/emulation/detail/requester.hpp"
 #include "net/emulation/detail/responder.hpp"
 #include "net/emulation/detail/settings.hpp"
+#include "net/emulation/detail/signals_blocked.hpp"
 
 namespace troupe::net::emulation {
 
@@ -31,22 +33,18 @@ constexpr std::uint64_t rest_ns = 1'000'000;
 // and more), so that setting one need not wake the thread.
 constexpr std::uint64_t sleep_ns_max = 50'000'000;
 
-// Blocks every signal for the life of the object: a thread that starts meanwhile never runs a
-// handler of the program.
-class signals_blocked {
- public:
-  signals_blocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  signals_blocked(const signals_blocked&) = delete;
-  signals_blocked& operator=(const signals_blocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
+// Every open device of a job draws another sequence, the same in each run of a program that opens
+// its devices in the same order.
+std::uint64_t first_random(std::uint32_t device_index) {
+  static std::atomic<std::uint64_t> opened{0};
+  const auto& settings = process_settings();
+  std::uint64_t mixed = settings.seed;
+  for (const std::uint64_t part :
+       {std::uint64_t{settings.host}, std::uint64_t{std::hash<std::string>()(settings.rank)},
+        std::uint64_t{device_index}, opened++})
+    mixed = (mixed ^ part) * 0x9e3779b97f4a7c15;
+  return mixed;
+}
 
 }  // namespace
 
@@ -66,6 +64,7 @@ std::unique_ptr<nic> nic::open(ibv_device& device, std::uint32_t device_index) {
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   std::unique_ptr<nic> made(
       new nic(device, device_index, std::move(door), std::move(memory), std::move(wake)));
+  enroll(*made);
   const signals_blocked blocked;
   made->thread_ = std::thread([at = made.get()] { at->run(); });
   return made;
@@ -77,6 +76,7 @@ nic::nic(ibv_device& device, std::uint32_t device_index, doorway door, segment m
       doorway_(std::move(door)),
       memory_(std::move(memory)),
       wake_(std::move(wake)),
+      random_(first_random(device_index)),
       self_(memory_) {
   self_.set_wake(wake_.number());
   fill_handle(device);
@@ -84,6 +84,7 @@ nic::nic(ibv_device& device, std::uint32_t device_index, doorway door, segment m
 }
 
 nic::~nic() {
+  dismiss(*this);
   stops_.store(true);
   wake();
   thread_.join();
@@ -110,11 +111,46 @@ void nic::fill_handle(ibv_device& device) {
 void nic::publish_addresses() {
   auto& header = memory_.header();
   for (std::uint32_t i = 0; i < gid_count; ++i) {
-    const auto gid = gid_words(device_gid(device_index_, i));
+    const auto gid = gid_words(device_gid(device_index_, i, faults().gid_changes.load()));
     header.gids[i][0].store(gid[0]);
     header.gids[i][1].store(gid[1]);
   }
-  header.port_is_up.store(1);
+  header.port_is_up.store(faults().is_down.load() ? 0 : 1);
+}
+
+std::uint64_t nic::draw(std::uint64_t limit) {
+  // splitmix64: Steele, Lea, Flood, OOPSLA 2014.
+  auto z = (random_ += 0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return (z ^ (z >> 31)) % limit;
+}
+
+void nic::take_changes(ibv_event_type event) {
+  const std::lock_guard guard(lock);
+  publish_addresses();
+  ibv_async_event said{};
+  said.element.port_num = 1;
+  said.event_type = event;
+  async_events.push(said);
+  // What was held up goes on.
+  for (auto* qp : active_) {
+    schedule(*qp, 0);
+    if (qp->remote != nullptr && qp->remote->is_ready())
+      qp->remote->ring(::troupe::net::emulation::slot_of(qp->attributes.dest_qp_num));
+  }
+}
+
+void nic::break_queue_pairs() {
+  const std::lock_guard guard(lock);
+  for (auto* qp : active_) {
+    if (!qp->is_sending()) continue;
+    break_down(*this, *qp, IBV_WC_SUCCESS);
+    ibv_async_event said{};
+    said.element.qp = &qp->handle;
+    said.event_type = IBV_EVENT_QP_FATAL;
+    async_events.push(said);
+  }
 }
 
 int nic::add(std::unique_ptr<queue_pair> qp) {

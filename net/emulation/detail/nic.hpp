@@ -13,11 +13,13 @@
 #include <vector>
 
 #include "net/emulation/detail/completion_queue.hpp"
+#include "net/emulation/detail/device_faults.hpp"
 #include "net/emulation/detail/event_queue.hpp"
 #include "net/emulation/detail/memory_table.hpp"
 #include "net/emulation/detail/peer.hpp"
 #include "net/emulation/detail/queue_pair.hpp"
 #include "net/emulation/detail/segment.hpp"
+#include "net/emulation/network_model.hpp"
 
 namespace troupe::net::emulation {
 
@@ -87,6 +89,16 @@ class nic {
   void count_armed(int change);
 
   bool port_is_up() const { return memory_.header().port_is_up.load() != 0; }
+  device_faults& faults() const { return faults_of(device_index_); }
+  /// Until when our port sends what was posted before, by the receiver's distance.
+  std::uint64_t& wire_free_at(distance far) { return wire_free_at_[static_cast<std::size_t>(far)]; }
+  /// A random number below `limit`, from a seed that the settings give.
+  std::uint64_t draw(std::uint64_t limit);
+
+  /// Takes up that port or GID of the device changed, and tells the program.
+  void take_changes(ibv_event_type event);
+  /// Moves every queue pair that sends to the error state.
+  void break_queue_pairs();
 
  private:
   nic(ibv_device& device, std::uint32_t device_index, doorway door, segment memory,
@@ -110,6 +122,8 @@ class nic {
   std::array<std::unique_ptr<queue_pair>, slot_count> slots_;
   std::vector<queue_pair*> active_;
   std::uint32_t last_slot_ = 0;
+  std::array<std::uint64_t, distance_count> wire_free_at_{};
+  std::uint64_t random_ = 0;
   peer self_;
   std::unordered_map<std::uint32_t, std::unique_ptr<peer>> peers_;
   std::atomic<std::uint64_t> next_due_{never};

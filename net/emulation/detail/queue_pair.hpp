@@ -10,6 +10,7 @@
 #include "net/emulation/detail/memory_table.hpp"
 #include "net/emulation/detail/qp_transition.hpp"
 #include "net/emulation/detail/segment_layout.hpp"
+#include "net/emulation/network_model.hpp"
 
 namespace troupe::net::emulation {
 
@@ -24,6 +25,7 @@ struct send_record {
   ibv_wc_opcode opcode = IBV_WC_SEND;
   bool is_signaled = false;
   ibv_wc_status refused = IBV_WC_SUCCESS;  ///< what is wrong with it at our end
+  std::uint64_t departs_at = 0;
   std::uint32_t region_count = 0;
 };
 
@@ -79,6 +81,7 @@ struct queue_pair {
   completion_queue* send_cq = nullptr;
   completion_queue* recv_cq = nullptr;
   peer* remote = nullptr;
+  distance far = distance::same_host;
   send_queue send;
   receive_queue receive;
   incoming_requests incoming;

@@ -12,6 +12,7 @@
 #include "net/emulation/detail/peer.hpp"
 #include "net/emulation/detail/requester.hpp"
 #include "net/emulation/detail/responder.hpp"
+#include "net/emulation/detail/settings.hpp"
 
 namespace troupe::net::emulation {
 
@@ -89,6 +90,8 @@ void publish(nic& owner, queue_pair& qp) {
   auto& slot = owner.slot_of(qp);
   const auto& now = qp.attributes;
   const auto gid = gid_words(now.ah_attr.grh.dgid);
+  const auto& settings = process_settings();
+  qp.far = settings.network.between(settings.host, host_of(now.ah_attr.grh.dgid));
   slot.destination_gid[0].store(gid[0]);
   slot.destination_gid[1].store(gid[1]);
   slot.destination_lid.store(now.ah_attr.dlid);
@@ -109,6 +112,7 @@ void reset(nic& owner, queue_pair& qp) {
   qp.send.posted = qp.send.retired = qp.send.released = 0;
   qp.send.retries = qp.send.not_ready_retries = 0;
   qp.send.deadline = never;
+  qp.send.last_arrival = 0;
   qp.receive.posted = qp.receive.taken = qp.receive.released = 0;
   qp.incoming = {};
   qp.remote = nullptr;

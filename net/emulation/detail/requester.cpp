@@ -14,6 +14,7 @@
 #include "net/emulation/detail/nic.hpp"
 #include "net/emulation/detail/peer.hpp"
 #include "net/emulation/detail/responder.hpp"
+#include "net/emulation/detail/transmission.hpp"
 
 namespace troupe::net::emulation {
 
@@ -152,7 +153,14 @@ void fill_entry(send_entry& entry, const ibv_send_wr& wr, const operation& op,
 
 void complete(queue_pair& qp, std::uint64_t index, ibv_wc_status status) {
   const auto& record = record_of(qp, index);
-  if (status == IBV_WC_SUCCESS && !record.is_signaled) return;
+  auto& faults = qp.owner->faults();
+  if (status == IBV_WC_SUCCESS) {
+    if (!record.is_signaled) return;
+    if (device_faults::take_one(faults.completions_to_lose)) {
+      ++faults.completions_lost;
+      return;
+    }
+  }
   completion done;
   done.owner = &qp;
   done.index = index;
@@ -180,7 +188,8 @@ std::uint64_t timeout_ns(const queue_pair& qp) {
 
 void arm(nic& owner, queue_pair& qp, std::uint64_t now) {
   const auto timeout = timeout_ns(qp);
-  qp.send.deadline = timeout == never ? never : now + timeout;
+  const auto departs_at = record_of(qp, qp.send.retired).departs_at;
+  qp.send.deadline = timeout == never ? never : std::max(now, departs_at) + timeout;
   if (qp.send.deadline != never) owner.schedule(qp, qp.send.deadline);
 }
 
@@ -190,10 +199,7 @@ constexpr std::uint32_t not_ready_us[32] = {
     480,    640,   960,   1280,  1920,  2560,   3840,   5120,   7680,   10240, 15360,
     20480,  30720, 40960, 61440, 81920, 122880, 163840, 245760, 327680, 491520};
 
-// One transmission of an entry.
-void transmit(queue_pair& qp, send_entry& entry, std::uint64_t at) {
-  entry.arrives_at.store(at, std::memory_order_relaxed);
-  entry.attempt.store(entry.attempt.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+void ring_peer(const queue_pair& qp) {
   if (qp.remote != nullptr && qp.remote->is_ready())
     qp.remote->ring(slot_of(qp.attributes.dest_qp_num));
 }
@@ -207,18 +213,33 @@ bool is_heard(nic& owner, queue_pair& qp) {
   return would_accept(owner, qp);
 }
 
+// Whether the wire alone takes longer than all retries. It is found out by the timeouts, and here
+// where this host was too busy to look at them in time.
+bool is_out_of_reach(const nic& owner, queue_pair& qp, const send_entry& entry) {
+  const auto timeout = timeout_ns(qp);
+  if (timeout == never) return false;
+  const auto heard_at =
+      entry.arrives_at.load(std::memory_order_relaxed) + answer_latency_ns(owner, qp);
+  const auto limit = timeout * (qp.attributes.retry_cnt + 1u);
+  return heard_at > record_of(qp, qp.send.retired).departs_at + limit;
+}
+
 void on_timeout(nic& owner, queue_pair& qp, std::uint64_t now) {
   auto& entry = entry_of(owner, qp, qp.send.retired);
-  const bool is_lost = entry.arrives_at.load(std::memory_order_relaxed) == never;
-  if (is_lost || !is_heard(owner, qp)) {
+  const auto arrives_at = entry.arrives_at.load(std::memory_order_relaxed);
+  const bool is_lost = arrives_at == never;
+  // A wire on which the answer takes longer than the timeout is a mistake that real cards do not
+  // forgive either.
+  const bool is_late = !is_lost && arrives_at + answer_latency_ns(owner, qp) > qp.send.deadline;
+  if (is_lost || is_late || !is_heard(owner, qp)) {
+    ++owner.faults().timeouts;
     if (qp.send.retries++ == qp.attributes.retry_cnt) {
       break_down(owner, qp, IBV_WC_RETRY_EXC_ERR);
       return;
     }
-    if (is_lost) transmit(qp, entry, now);
+    if (is_lost) transmit(owner, qp, entry, record_of(qp, qp.send.retired), now);
   }
-  if (qp.remote != nullptr && qp.remote->is_ready())
-    qp.remote->ring(slot_of(qp.attributes.dest_qp_num));
+  ring_peer(qp);
   arm(owner, qp, now);
 }
 
@@ -231,8 +252,9 @@ void on_not_ready(nic& owner, queue_pair& qp, send_entry& entry, std::uint64_t n
   const auto& there = qp.remote->memory().slot(slot_of(qp.attributes.dest_qp_num));
   const std::uint64_t wait =
       not_ready_us[there.not_ready_timer.load(std::memory_order_relaxed) & 31];
-  transmit(qp, entry, now + wait * 1000);
-  arm(owner, qp, now + wait * 1000);
+  transmit(owner, qp, entry, record_of(qp, qp.send.retired), now + wait * 1000);
+  ring_peer(qp);
+  arm(owner, qp, now);
 }
 
 }  // namespace
@@ -270,8 +292,10 @@ int post_request(nic& owner, queue_pair& qp, const ibv_send_wr& wr) {
     retire_one(owner, qp, IBV_WC_WR_FLUSH_ERR);
     return 0;
   }
-  entry.attempt.store(1, std::memory_order_relaxed);
-  entry.arrives_at.store(0, std::memory_order_relaxed);
+  ++owner.faults().requests;
+  owner.faults().bytes += bytes;
+  entry.attempt.store(0, std::memory_order_relaxed);
+  transmit(owner, qp, entry, record, now_ns());
   owner.slot_of(qp).posted.store(qp.send.posted, std::memory_order_release);
   return 0;
 }
@@ -281,8 +305,7 @@ void show_requests(nic& owner, queue_pair& qp) {
   if (record_of(qp, qp.send.retired).refused != IBV_WC_SUCCESS) owner.schedule(qp, 0);
   if (qp.send.deadline == never) arm(owner, qp, now_ns());
   if (qp.remote == nullptr) qp.remote = owner.find_peer(qp.attributes.dest_qp_num);
-  if (qp.remote != nullptr && qp.remote->is_ready())
-    qp.remote->ring(slot_of(qp.attributes.dest_qp_num));
+  ring_peer(qp);
 }
 
 void retire_requests(nic& owner, queue_pair& qp, std::uint64_t now) {
@@ -296,6 +319,16 @@ void retire_requests(nic& owner, queue_pair& qp, std::uint64_t now) {
     const auto outcome = entry.outcome.load(std::memory_order_acquire);
     if (attempt_of(outcome) != entry.attempt.load(std::memory_order_relaxed)) break;
     const auto code = code_of(outcome);
+    const auto heard_at =
+        entry.answered_at.load(std::memory_order_relaxed) + answer_latency_ns(owner, qp);
+    if (heard_at > now) {
+      owner.schedule(qp, heard_at);
+      break;
+    }
+    if (is_out_of_reach(owner, qp, entry)) {
+      break_down(owner, qp, IBV_WC_RETRY_EXC_ERR);
+      return;
+    }
     if (code == not_ready) {
       on_not_ready(owner, qp, entry, now);
       return;

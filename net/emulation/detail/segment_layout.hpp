@@ -115,6 +115,9 @@ constexpr std::uint64_t life_word(std::uint64_t generation, unsigned state) {
 
 inline constexpr std::size_t gid_count = 2;
 
+/// Distances of net/emulation/network_model.hpp.
+inline constexpr std::size_t wire_count = 6;
+
 /// The front of a segment.
 struct segment_header {
   std::uint32_t magic = 0;
@@ -123,6 +126,8 @@ struct segment_header {
   std::atomic<std::uint32_t> port_is_up;
   std::atomic<std::uint32_t> lid;
   std::array<std::array<std::atomic<std::uint64_t>, 2>, gid_count> gids;
+  // By everybody: until when its port takes in what was sent, by the sender's distance.
+  alignas(line_bytes) std::array<std::atomic<std::uint64_t>, wire_count> wire_free_at;
   // By everybody: slots that have news.
   alignas(line_bytes) std::atomic<std::uint64_t> rung_words;
   std::array<std::atomic<std::uint64_t>, slot_count / 64> rung_slots;
