@@ -55,6 +55,7 @@ void buffer_table::release(buffer_id id) {
   auto& entry = buffers_[id.slot];
   TROUPE_ASSERT(entry.live);
   TROUPE_ASSERT(entry.generation == id.generation);
+  if (watcher_ != nullptr) watcher_->on_buffer_released(id);
   entry.live = false;
   ++entry.generation;
   --live_buffers_;
@@ -80,22 +81,41 @@ result<std::uint64_t> buffer_table::expose(const buffer_view& view) {
   return make_key(*slot, entry.generation);
 }
 
-void buffer_table::withdraw(std::uint64_t key) {
+void buffer_table::withdraw(std::uint64_t key, exposure_end how) {
   const auto slot = static_cast<std::uint32_t>(key);
   if (slot >= exposures_.size()) return;
   auto& entry = exposures_[slot];
   if (!entry.live || make_key(slot, entry.generation) != key) return;
+  if (watcher_ != nullptr && how == exposure_end::revoked)
+    watcher_->on_key_revoked(entry.view.id, key);
   entry.live = false;
   ++entry.generation;
   --live_exposures_;
   free_exposures_.push_back(slot);
 }
 
-std::byte* buffer_table::resolve(const remote_region& target, std::uint64_t bytes) const {
-  const auto slot = static_cast<std::uint32_t>(target.key);
+const buffer_table::exposure* buffer_table::find(std::uint64_t key) const {
+  const auto slot = static_cast<std::uint32_t>(key);
   if (slot >= exposures_.size()) return nullptr;
   const auto& entry = exposures_[slot];
-  if (!entry.live || make_key(slot, entry.generation) != target.key) return nullptr;
+  return entry.live && make_key(slot, entry.generation) == key ? &entry : nullptr;
+}
+
+exposed_memory buffer_table::exposed(std::uint64_t key) const {
+  const auto* entry = find(key);
+  if (entry == nullptr) return {};
+  return {entry->view.id, resolve(entry->view), entry->view.bytes};
+}
+
+std::span<std::byte> buffer_table::memory_of(buffer_id id) const {
+  auto* base = resolve(buffer_view{id, 0, 0});
+  return base == nullptr ? std::span<std::byte>() : std::span(base, buffers_[id.slot].bytes);
+}
+
+std::byte* buffer_table::resolve(const remote_region& target, std::uint64_t bytes) const {
+  const auto* found = find(target.key);
+  if (found == nullptr) return nullptr;
+  const auto& entry = *found;
   if (leaves(target.offset, bytes, entry.view.bytes)) return nullptr;
   return resolve(entry.view.part(target.offset, bytes));
 }

@@ -231,7 +231,7 @@ void qp_group_actor_state::apply_one(const net::report_written& effect) {
 }
 
 void qp_group_actor_state::apply_one(const net::withdraw_key& effect) {
-  context_->buffers.withdraw(effect.key);
+  context_->buffers.withdraw(effect.key, effect.how);
 }
 
 void qp_group_actor_state::apply_one(const net::report_unmatched& effect) {

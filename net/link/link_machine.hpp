@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "net/link/link_state.hpp"
+#include "runtime/buffer_table.hpp"
 #include "runtime/buffer_view.hpp"
 #include "runtime/inline_list.hpp"
 #include "runtime/instant.hpp"
@@ -207,9 +208,11 @@ struct report_refused {
   operation_signature theirs{};
 };
 
-/// Withdraw this exposure. Comes before the report of its accept.
+/// Withdraw this exposure. Comes before the report of its accept. `revoked`: the peer may be
+/// writing under it.
 struct withdraw_key {
   std::uint64_t key = 0;
+  exposure_end how = exposure_end::revoked;
 };
 
 /// A peer's transfer waits here for an operation that this rank has not called.

@@ -195,7 +195,8 @@ pumped pump_endings(link_step& step) {
     auto& t = s.transfers[index];
     const bool is_put = t.side == transfer_side::put;
     const auto theirs = t.failed.code == errc::mismatch ? t.signature : operation_signature{};
-    if (!is_put && t.key != 0) step.out.push_back(withdraw_key{t.key});
+    const auto how = t.failed.code == errc::ok ? exposure_end::finished : exposure_end::revoked;
+    if (!is_put && t.key != 0) step.out.push_back(withdraw_key{t.key, how});
     if (t.closing == transfer_closing::release) {
       step.out.push_back(release_source{t.token});
     } else if (t.closing == transfer_closing::report && !is_put && is_window_put(t.id)) {

@@ -195,12 +195,24 @@ BOOST_AUTO_TEST_CASE(a_cancelled_put_keeps_its_source_until_no_lane_reads_it) {
   BOOST_TEST(f.one<release_source>().token == 42u);
 }
 
+BOOST_AUTO_TEST_CASE(the_key_of_an_accept_that_has_everything_is_finished_and_not_revoked) {
+  fixture f;
+  f.connect();
+  f.drive(accept_requested{id_of(1), signature, memory(large), 55, 9});
+  f.hear(0, begin_body{5, id_of(1)});
+  f.drive(write_received{1, encode(immediate{true, false, 5, sequence{0}}), large});
+  BOOST_TEST((f.one<report_accept>().failed.code == errc::ok));
+  BOOST_TEST(f.one<withdraw_key>().key == 55u);
+  BOOST_TEST((f.one<withdraw_key>().how == exposure_end::finished));
+}
+
 BOOST_AUTO_TEST_CASE(a_cancelled_accept_loses_its_key_at_once_and_says_nothing) {
   fixture f;
   f.connect();
   f.drive(accept_requested{id_of(1), signature, memory(large), 55, 9});
   f.drive(operation_cancelled{communicator_id{1}, epoch{0}, operation_number{1}});
   BOOST_TEST(f.one<withdraw_key>().key == 55u);
+  BOOST_TEST((f.one<withdraw_key>().how == exposure_end::revoked));
   BOOST_TEST(f.all<report_accept>().empty());
   // The peer began before it heard of it: its notification ends the channel and nothing else.
   f.hear(0, begin_body{5, id_of(1)});

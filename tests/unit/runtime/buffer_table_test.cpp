@@ -5,6 +5,8 @@
 #include <boost/test/unit_test.hpp>
 #include <limits>
 #include <set>
+#include <string>
+#include <vector>
 
 using troupe::buffer_table;
 using troupe::buffer_view;
@@ -125,4 +127,54 @@ BOOST_FIXTURE_TEST_CASE(a_view_that_does_not_resolve_cannot_be_exposed, memory) 
   const auto refused = table.expose(whole->part(60, 5));
   BOOST_REQUIRE(!refused.has_value());
   BOOST_TEST((refused.error().code == errc::bad_argument));
+}
+
+namespace {
+
+struct heard final : troupe::memory_watcher {
+  std::vector<std::string> what;
+  void on_buffer_released(troupe::buffer_id id) override {
+    what.push_back("released " + std::to_string(id.slot));
+  }
+  void on_key_revoked(troupe::buffer_id id, std::uint64_t key) override {
+    what.push_back("revoked " + std::to_string(id.slot) + " " + std::to_string(key));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_watcher_hears_of_revoked_keys_and_released_buffers_only) {
+  troupe::buffer_table table(4);
+  heard listener;
+  table.set_watcher(&listener);
+  std::array<std::byte, 64> memory{};
+  const auto view = *table.add(memory.data(), memory.size());
+  const auto finished = *table.expose(view);
+  const auto revoked = *table.expose(view.part(8, 16));
+  table.withdraw(finished, troupe::exposure_end::finished);
+  BOOST_TEST(listener.what.empty());
+  table.withdraw(revoked);
+  table.withdraw(revoked);  // dead already
+  table.release(view.id);
+  const std::vector<std::string> expected{"revoked 0 " + std::to_string(revoked), "released 0"};
+  BOOST_TEST(listener.what == expected, boost::test_tools::per_element());
+  table.set_watcher(nullptr);
+  table.release(table.add(memory.data(), 8)->id);
+  BOOST_TEST(listener.what.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_key_exposes_is_known_while_it_lives) {
+  troupe::buffer_table table(4);
+  std::array<std::byte, 64> memory{};
+  const auto view = *table.add(memory.data(), memory.size());
+  const auto key = *table.expose(view.part(8, 16));
+  BOOST_TEST(table.exposed(key).base == memory.data() + 8);
+  BOOST_TEST(table.exposed(key).bytes == 16u);
+  BOOST_TEST((table.exposed(key).buffer == view.id));
+  BOOST_TEST(table.memory_of(view.id).data() == memory.data());
+  BOOST_TEST(table.memory_of(view.id).size() == 64u);
+  table.withdraw(key);
+  BOOST_TEST(table.exposed(key).base == nullptr);
+  table.release(view.id);
+  BOOST_TEST(table.memory_of(view.id).empty());
 }
