@@ -12,6 +12,7 @@
 #include "collectives/point_to_point/point_to_point_machine.hpp"
 #include "collectives/recursive_doubling/recursive_doubling_machine.hpp"
 #include "collectives/recursive_halving/recursive_halving_machine.hpp"
+#include "collectives/reduce_broadcast/reduce_broadcast_machine.hpp"
 #include "collectives/reduce_tree/reduce_tree_machine.hpp"
 #include "collectives/ring/ring_machine.hpp"
 #include "runtime/mark.hpp"

@@ -82,6 +82,7 @@ algorithm_state make_part(const collective_task& task) {
     case algorithm::chain:
     case algorithm::binomial_tree:
       if (task.kind() == operation_kind::reduce) return make_reduce_tree_state(task);
+      if (task.kind() == operation_kind::all_reduce) return make_reduce_broadcast_state(task);
       return make_binomial_tree_state(task);
     case algorithm::recursive_halving: return make_recursive_halving_state(task);
     case algorithm::bruck: return make_bruck_state(task);

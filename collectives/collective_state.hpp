@@ -18,6 +18,7 @@
 #include "collectives/point_to_point/point_to_point_state.hpp"
 #include "collectives/recursive_doubling/recursive_doubling_state.hpp"
 #include "collectives/recursive_halving/recursive_halving_state.hpp"
+#include "collectives/reduce_broadcast/reduce_broadcast_state.hpp"
 #include "collectives/reduce_tree/reduce_tree_state.hpp"
 #include "collectives/ring/ring_state.hpp"
 #include "collectives/transfer_window.hpp"
@@ -34,7 +35,7 @@ using algorithm_state =
     std::variant<local_state, ring_state, recursive_doubling_state, direct_gather_state,
                  direct_scatter_state, binomial_tree_state, dissemination_state,
                  point_to_point_state, direct_root_state, direct_exchange_state, reduce_tree_state,
-                 recursive_halving_state, bruck_state, binary_tree_state>;
+                 recursive_halving_state, bruck_state, binary_tree_state, reduce_broadcast_state>;
 
 enum class collective_phase : std::uint8_t { planned, running, finished };
 

@@ -93,7 +93,8 @@ std::uint64_t chunk_count_max(const plan& what) {
     case algorithm::recursive_doubling: return step_count_max / (rounds + 2);
     case algorithm::recursive_halving: return step_count_max / (2 * rounds + 2);
     case algorithm::bruck:
-    case algorithm::binary_tree: return step_count_max / 2;
+    case algorithm::binary_tree:
+    case algorithm::binomial_tree: return step_count_max / 2;
     default: return step_count_max;
   }
 }
@@ -124,7 +125,7 @@ std::uint64_t scratch_bytes_of(const plan& what) {
     case algorithm::recursive_halving: return recursive_halving_scratch_bytes(what);
     case algorithm::binomial_tree:
     case algorithm::chain:
-      if (what.signature.kind != operation_kind::reduce) return 0;
+      if (what.signature.kind == operation_kind::broadcast) return 0;
       return reduce_tree_scratch_chunk_count(what) * what.chunk_bytes;
     case algorithm::direct:
       if (what.signature.kind != operation_kind::reduce_scatter) return 0;

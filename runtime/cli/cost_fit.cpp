@@ -36,6 +36,8 @@ cost_terms all_reduce_terms(algorithm which, std::uint32_t n, double bytes) {
   if (which == algorithm::ring) return {2 * (p - 1), 2 * (p - 1) / p * bytes};
   if (which == algorithm::recursive_doubling)
     return {at.rounds + 2 * at.folds, (at.rounds + 2 * at.folds) * bytes};
+  if (which == algorithm::binomial_tree)
+    return {2 * ceil_log2(n), (at.rounds + at.folds + ceil_log2(n)) * bytes};
   return {2 * at.rounds + 2 * at.folds, (2 * (at.active - 1) / at.active + 2 * at.folds) * bytes};
 }
 
@@ -51,7 +53,7 @@ bool fits(bench_kind kind, algorithm which) {
   switch (kind) {
     case bench_kind::all_reduce:
       return which == algorithm::ring || which == algorithm::recursive_doubling ||
-             which == algorithm::recursive_halving;
+             which == algorithm::recursive_halving || which == algorithm::binomial_tree;
     case bench_kind::all_gather:
       return which == algorithm::ring || which == algorithm::direct || which == algorithm::bruck ||
              which == algorithm::binary_tree;

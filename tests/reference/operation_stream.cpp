@@ -25,7 +25,8 @@ constexpr std::array scalars{1.0, 2.0, -0.5, 0.3, 3.0};
 std::vector<algorithm> algorithms_of(operation_kind kind) {
   switch (kind) {
     case operation_kind::all_reduce:
-      return {algorithm::ring, algorithm::recursive_doubling, algorithm::recursive_halving};
+      return {algorithm::ring, algorithm::recursive_doubling, algorithm::recursive_halving,
+              algorithm::binomial_tree};
     case operation_kind::all_gather:
       return {algorithm::ring, algorithm::direct, algorithm::bruck, algorithm::binary_tree};
     case operation_kind::reduce_scatter: return {algorithm::ring, algorithm::direct};

@@ -291,6 +291,15 @@ expected_work reduce(const plan& what) {
   return out;
 }
 
+expected_work sum(expected_work one, const expected_work& other) {
+  one.puts += other.puts;
+  one.accepts += other.accepts;
+  one.bytes_sent += other.bytes_sent;
+  one.combines += other.combines;
+  one.copies += other.copies;
+  return one;
+}
+
 std::uint64_t children_of(const plan& what) {
   const std::uint32_t number = (what.self.value + what.size - what.signature.root) % what.size;
   if (what.path.algorithm == algorithm::chain) return number + 1 < what.size ? 1 : 0;
@@ -328,6 +337,8 @@ expected_work work_of(const plan& what, placement where,
     case algorithm::binary_tree: return binary_tree(what, where);
     case algorithm::chain:
     case algorithm::binomial_tree:
+      if (what.signature.kind == operation_kind::all_reduce)
+        return sum(reduce(what), broadcast(what));
       return what.signature.kind == operation_kind::reduce ? reduce(what) : broadcast(what);
     case algorithm::dissemination: {
       const auto rounds = static_cast<std::uint64_t>(std::bit_width(what.size - 1));

@@ -39,9 +39,9 @@ std::optional<algorithm> draw_request(operation_kind kind, random_stream& random
   switch (kind) {
     case operation_kind::all_reduce:
       if (random.one_in(4)) return std::nullopt;
-      return draw_from(
-          std::array{algorithm::ring, algorithm::recursive_doubling, algorithm::recursive_halving},
-          random);
+      return draw_from(std::array{algorithm::ring, algorithm::recursive_doubling,
+                                  algorithm::recursive_halving, algorithm::binomial_tree},
+                       random);
     case operation_kind::all_gather:
       if (random.one_in(4)) return std::nullopt;
       return draw_from(

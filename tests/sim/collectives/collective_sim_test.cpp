@@ -68,6 +68,7 @@ BOOST_AUTO_TEST_CASE(every_algorithm_is_right_for_every_number_of_ranks_up_to_17
                          row{operation_kind::reduce_scatter, algorithm::ring},
                          row{operation_kind::reduce_scatter, algorithm::direct},
                          row{operation_kind::all_reduce, algorithm::recursive_halving},
+                         row{operation_kind::all_reduce, algorithm::binomial_tree},
                          row{operation_kind::all_gather, algorithm::bruck},
                          row{operation_kind::all_gather, algorithm::binary_tree},
                          row{operation_kind::broadcast, algorithm::binomial_tree},

@@ -268,6 +268,7 @@ BOOST_AUTO_TEST_CASE(an_event_of_another_peer_step_or_token_fits_no_new_machine)
        {std::pair{operation_kind::reduce, algorithm::binomial_tree},
         std::pair{operation_kind::reduce, algorithm::chain},
         std::pair{operation_kind::all_reduce, algorithm::recursive_halving},
+        std::pair{operation_kind::all_reduce, algorithm::binomial_tree},
         std::pair{operation_kind::all_gather, algorithm::bruck},
         std::pair{operation_kind::all_gather, algorithm::binary_tree}}) {
     for (const std::uint32_t self : {0u, 1u, 4u}) {
@@ -311,6 +312,7 @@ BOOST_AUTO_TEST_CASE(counts_above_two_and_four_gibibytes_are_covered_without_a_g
                             row{operation_kind::all_reduce, algorithm::recursive_halving, 1},
                             row{operation_kind::all_gather, algorithm::ring, 3},
                             row{operation_kind::all_gather, algorithm::direct, 3},
+                            row{operation_kind::all_reduce, algorithm::binomial_tree, 1},
                             row{operation_kind::all_gather, algorithm::bruck, 3},
                             row{operation_kind::all_gather, algorithm::binary_tree, 3},
                             row{operation_kind::reduce_scatter, algorithm::ring, 1},

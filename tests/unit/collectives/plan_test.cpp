@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(a_requested_algorithm_is_taken_whatever_the_bytes) {
 BOOST_AUTO_TEST_CASE(an_algorithm_that_the_kind_does_not_have_is_a_bad_argument) {
   plan_request request = request_of(operation_kind::all_reduce, 4, 100);
   for (const algorithm which : {algorithm::none, algorithm::local_copy, algorithm::direct,
-                                algorithm::binomial_tree, algorithm::dissemination}) {
+                                algorithm::bruck, algorithm::dissemination}) {
     request.requested = which;
     BOOST_TEST((error_of(request) == errc::bad_argument));
   }
@@ -328,6 +328,7 @@ BOOST_AUTO_TEST_CASE(the_staging_that_the_configuration_asks_for_is_what_the_hun
   constexpr std::array rows{row{operation_kind::all_reduce, algorithm::ring},
                             row{operation_kind::all_reduce, algorithm::recursive_doubling},
                             row{operation_kind::all_reduce, algorithm::recursive_halving},
+                            row{operation_kind::all_reduce, algorithm::binomial_tree},
                             row{operation_kind::reduce_scatter, algorithm::ring},
                             row{operation_kind::reduce_scatter, algorithm::direct},
                             row{operation_kind::reduce, algorithm::binomial_tree},
