@@ -1,3 +1,4 @@
+#include "config/detail/lane_tables.hpp"
 #include "config/option_description.hpp"
 #include "config/text_forms.hpp"
 
@@ -23,7 +24,7 @@ constexpr std::int64_t in_ns(duration d) {
   return d.count();
 }
 
-constexpr std::array<std::string_view, 3> lane_choices{"auto", "tcp", "shm"};
+constexpr std::array<std::string_view, 4> lane_choices{"auto", "tcp", "shm", "verbs"};
 
 constexpr option_description bootstrap_table[] = {
     {.name = "bootstrap.rendezvous",
@@ -106,7 +107,8 @@ constexpr option_description transport_table[] = {
      .agrees = agreement::must_agree,
      .sentence =
          "What the lanes between two ranks are made of: auto is shared memory on one host and "
-         "sockets between hosts; shm refuses ranks of other hosts."},
+         "sockets between hosts; shm refuses ranks of other hosts; verbs is RDMA queue pairs to "
+         "every rank."},
     // Every lane costs a descriptor at both ends of every link.
     {.name = "transport.data_lane_count",
      .kind = value_kind::count,
@@ -239,50 +241,6 @@ constexpr option_description tcp_table[] = {
      .low = 10,
      .high = 4096,
      .sentence = "Writes that one lane takes at once."},
-};
-
-constexpr std::array<std::string_view, 3> large_write_choices{"auto", "pull", "ring"};
-
-constexpr option_description shm_table[] = {
-    // 64KiB: room for the messages and write headers of a lane of the default depth.
-    {.name = "shm.ring_bytes",
-     .kind = value_kind::bytes,
-     .field = field<&options::shm, &shm_options::ring_bytes>,
-     .unit = "bytes",
-     .low = 64 * kib,
-     .high = 64 * mib,
-     .shape = number_shape::power_of_two,
-     .sentence = "Frames on their way in one direction of a lane; each lane has two such rings."},
-    {.name = "shm.bulk_bytes",
-     .kind = value_kind::bytes,
-     .field = field<&options::shm, &shm_options::bulk_bytes>,
-     .unit = "bytes",
-     .low = 64 * kib,
-     .high = 64 * mib,
-     .shape = number_shape::power_of_two,
-     .sentence =
-         "Bytes of long writes on their way in one direction of a lane where they cannot be "
-         "read from their source."},
-    {.name = "shm.inline_bytes",
-     .kind = value_kind::bytes,
-     .field = field<&options::shm, &shm_options::inline_bytes>,
-     .unit = "bytes",
-     .low = 0,
-     .high = 1 * mib,
-     .sentence = "Writes up to this size travel in the ring while it has room."},
-    // 32: a link gives up a lane with less.
-    {.name = "shm.lane_depth",
-     .kind = value_kind::count,
-     .field = field<&options::shm, &shm_options::lane_depth>,
-     .unit = "writes",
-     .low = 32,
-     .high = 4096,
-     .sentence = "Writes that one lane takes at once."},
-    {.name = "shm.large_writes",
-     .field = field<&options::shm, &shm_options::large_writes>,
-     .choices = large_write_choices,
-     .sentence = "How longer writes cross: auto reads them from their source, directly within one "
-                 "process, where the system permits it; pull never directly; ring never."},
 };
 
 // A size above which another algorithm is taken.
@@ -476,7 +434,8 @@ constexpr section_description all_sections[] = {
     {"bootstrap", "How ranks find each other.", bootstrap_table},
     {"transport", "The link between two ranks.", transport_table},
     {"tcp", "Sockets.", tcp_table},
-    {"shm", "Shared memory between processes of one host.", shm_table},
+    {"shm", "Shared memory between processes of one host.", detail::shm_table},
+    {"verbs", "Queue pairs of RDMA devices.", detail::verbs_table},
     {"collective", "Choice and shape of algorithms, and limits on operations.", collective_table},
     {"dqplb", "Bytes in flight per distance tier of an endpoint.", dqplb_table},
     {"worker", "The worker thread of an endpoint.", worker_table},

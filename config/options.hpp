@@ -7,6 +7,7 @@
 #include "config/shm_options.hpp"
 #include "config/tcp_options.hpp"
 #include "config/transport_options.hpp"
+#include "config/verbs_options.hpp"
 #include "config/watchdog_options.hpp"
 #include "config/worker_options.hpp"
 
@@ -18,6 +19,7 @@ struct options {
   transport_options transport;
   tcp_options tcp;
   shm_options shm;
+  verbs_options verbs;
   collective_options collective;
   dqplb_options dqplb;
   worker_options worker;

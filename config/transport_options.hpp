@@ -9,7 +9,7 @@ namespace troupe::config {
 
 /// The link between two ranks. Section [transport].
 struct transport_options {
-  std::string lanes = "auto";                ///< "auto", "tcp" or "shm"; must agree
+  std::string lanes = "auto";                ///< "auto", "tcp", "shm" or "verbs"; must agree
   std::uint32_t data_lane_count = 1;         ///< data lanes beside the control lane; must agree
   std::uint64_t segment_bytes = 256 * 1024;  ///< largest write; must agree
   std::uint64_t eager_bytes = 16 * 1024;     ///< transfers up to this need no handshake; must agree

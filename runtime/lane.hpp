@@ -64,8 +64,9 @@ enum class post_status : std::uint8_t {
 
 /// One ordered, reliable-or-lost channel to one peer. Writes and messages of one lane arrive in
 /// the order in which they were posted, each once, or the lane is lost; what was in flight on a
-/// lost lane may or may not have arrived. `write_completed` says that the source is no longer
-/// read, not that the bytes arrived.
+/// lost lane may or may not have arrived. A key that is withdrawn in mid-write stops the write, and
+/// may cost the lane. `write_completed` says that the source is no longer read, not that the bytes
+/// arrived.
 ///
 /// Bound:  at most `depth()` writes and `depth()` messages are taken and not completed; then
 /// `full`. Cost:   no allocation in steady state; a call never blocks. Thread: the worker of the

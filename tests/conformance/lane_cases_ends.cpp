@@ -105,6 +105,13 @@ std::string a_key_withdrawn_in_mid_write_stops_the_write(lane_world& world) {
   if (pair.total(1, kind::write_arrived) != 0) return "";
   pair.withdraw(1);
   const auto at_withdrawal = pair.target(1);
+  if (world.loses_lane_with_key() && pair.total(0, kind::write_completed) == 0) {
+    const auto verdict = expect_lost_once(pair, 0);
+    if (!verdict.empty()) return verdict;
+    if (pair.total(1, kind::write_arrived) != 0) return "it arrived";
+    if (pair.target(1) != at_withdrawal) return "bytes were written after the key was withdrawn";
+    return pair.connect() ? "" : "no other lane can be had";
+  }
   if (!pair.wait_until([&] { return pair.total(0, kind::write_completed) == 1; }))
     return "it did not complete";
   if (!pair.wait_until([&] { return !pair.log(1).empty(); })) return "no event came";

@@ -32,6 +32,9 @@ class lane_world {
   /// Length of a write that the network cannot hold in flight: it has a middle.
   virtual std::uint64_t large_bytes() const = 0;
 
+  /// Whether a device writes on its own: a key that is withdrawn in mid-write then costs the lane.
+  virtual bool loses_lane_with_key() const { return false; }
+
   /// How long to wait for what must come.
   virtual duration patience() const = 0;
 

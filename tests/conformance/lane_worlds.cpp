@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 
 #include "net/host/host_network.hpp"
 #include "net/tcp/tcp_address.hpp"
+#include "net/verbs/verbs_network.hpp"
 #include "runtime/assert.hpp"
 
 namespace troupe::conformance {
@@ -112,6 +114,11 @@ tcp_lane_world::tcp_lane_world(const std::string& host, duration patience, lane_
     options.interface = host;
     if (kind == lane_kind::shm) {
       auto network = net::host_network::make({.tcp = options, .shm = {}}, buffers);
+      TROUPE_ASSERT(network.has_value());
+      networks_.push_back(std::move(*network));
+    } else if (kind == lane_kind::verbs) {
+      auto network = net::verbs_network::make({.queue_pairs = {}, .tcp = options}, buffers);
+      if (!network) std::fprintf(stderr, "%s\n", to_string(network.error()).c_str());
       TROUPE_ASSERT(network.has_value());
       networks_.push_back(std::move(*network));
     } else {

@@ -41,8 +41,8 @@ class machine_lane_world : public lane_world {
 };
 
 /// Two endpoints on one address of this machine, under its clock: with sockets alone, or, `kind`
-/// shm, with shared memory where it can be had.
-class tcp_lane_world final : public machine_lane_world {
+/// shm, with shared memory where it can be had, or, `kind` verbs, with RDMA queue pairs.
+class tcp_lane_world : public machine_lane_world {
  public:
   explicit tcp_lane_world(const std::string& host, duration patience = std::chrono::seconds(20),
                           lane_kind kind = lane_kind::tcp);
@@ -57,6 +57,7 @@ class tcp_lane_world final : public machine_lane_world {
   lane_address nobody() override;
   lane_address silence() override;
   std::uint64_t large_bytes() const override { return 64ull << 20; }
+  bool loses_lane_with_key() const override { return kind() == lane_kind::verbs; }
   duration patience() const override { return patience_; }
   duration quiet() const override { return std::chrono::milliseconds(50); }
 

@@ -1,4 +1,4 @@
-# The lane adapters: net/fabric, net/host, net/shm and net/tcp.
+# The lane adapters: net/fabric, net/host, net/shm, net/tcp and net/verbs.
 troupe_test(unit net/fabric fabric SOURCES fabric_test.cpp DEPS troupe::net_fabric)
 troupe_test(unit net/host host_network SOURCES host_network_test.cpp DEPS troupe::net_host)
 foreach(thing shm_frame_wire shm_network shm_stranger)
@@ -6,4 +6,7 @@ foreach(thing shm_frame_wire shm_network shm_stranger)
 endforeach()
 foreach(thing tcp_address tcp_frame_wire tcp_network)
   troupe_test(unit net/tcp ${thing} SOURCES ${thing}_test.cpp DEPS troupe::net_tcp)
+endforeach()
+foreach(thing verbs_frame_wire verbs_port_choice)
+  troupe_test(unit net/verbs ${thing} SOURCES ${thing}_test.cpp DEPS troupe::net_verbs)
 endforeach()
