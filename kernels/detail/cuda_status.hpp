@@ -36,4 +36,12 @@ inline outcome<void> checked(cudaError_t status, const std::string& what) {
   return fail(failure(to_error(status), what + ": " + cudaGetErrorString(status)));
 }
 
+/// An error of a call that enqueues, with what was tried and the name that CUDA has for it.
+inline failure named(const error& what, const std::string& tried) {
+  const auto status = static_cast<cudaError_t>(what.native);
+  return {what,
+          tried + ": " +
+              (what.native == 0 ? std::string(explain(what.code)) : cudaGetErrorName(status))};
+}
+
 }  // namespace troupe::kernels::detail

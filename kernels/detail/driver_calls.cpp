@@ -31,8 +31,7 @@ outcome<driver_calls> driver_calls::load() {
   driver_calls calls;
   if (auto done = find("cuMemGetAddressRange", calls.address_range); !done)
     return fail(done.error());
-  if (auto done = find("cuStreamWaitValue32", calls.wait_value); !done) return fail(done.error());
-  if (auto done = find("cuStreamWriteValue32", calls.write_value); !done) return fail(done.error());
+  if (auto done = find("cuStreamBatchMemOp", calls.batch); !done) return fail(done.error());
   return calls;
 }
 

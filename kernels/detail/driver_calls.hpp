@@ -9,12 +9,10 @@ namespace troupe::kernels::detail {
 /// Calls that only the driver has, found through the runtime: nothing links to libcuda.
 struct driver_calls {
   using address_range_call = CUresult (*)(CUdeviceptr*, std::size_t*, CUdeviceptr);
-  using wait_value_call = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned int);
-  using write_value_call = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned int);
+  using batch_call = CUresult (*)(CUstream, unsigned int, CUstreamBatchMemOpParams*, unsigned int);
 
   address_range_call address_range = nullptr;
-  wait_value_call wait_value = nullptr;
-  write_value_call write_value = nullptr;
+  batch_call batch = nullptr;
 
   /// Errors: not_available if the driver lacks one; the text names it.
   static outcome<driver_calls> load();

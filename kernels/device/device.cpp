@@ -59,6 +59,17 @@ outcome<void> allow_peer_access(int device, int peer) {
   return detail::checked(status, "peer access from " + pair);
 }
 
+outcome<std::uint64_t> free_memory(int device) {
+  const device_scope current(device);
+  std::size_t available = 0;
+  std::size_t total = 0;
+  if (auto done = detail::checked(cudaMemGetInfo(&available, &total),
+                                  "asking for the memory of GPU " + std::to_string(device));
+      !done)
+    return fail(done.error());
+  return available;
+}
+
 outcome<void> wait_for_device(int device) {
   const device_scope current(device);
   return detail::checked(cudaDeviceSynchronize(), "waiting for GPU " + std::to_string(device));

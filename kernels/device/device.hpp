@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "runtime/result.hpp"
 
 namespace troupe::kernels {
@@ -26,6 +28,9 @@ class device_scope {
 /// machine. Doing so again is no error.
 /// Errors: not_available if the machine does not connect the two.
 outcome<void> allow_peer_access(int device, int peer);
+
+/// Memory of the GPU that nobody holds, in bytes.
+outcome<std::uint64_t> free_memory(int device);
 
 /// Whether all work that was given to the GPU is done; waits for it.
 /// Errors: system_failure with the CUDA error of a kernel that failed.

@@ -10,12 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/detail/cuda_status.hpp"
 #include "kernels/device/device.hpp"
 #include "kernels/device/memory.hpp"
 #include "kernels/device/stream.hpp"
 #include "kernels/domain/detail/all_reduce_tasks.hpp"
 #include "kernels/domain/detail/copy_operations.hpp"
 #include "kernels/domain/detail/host_board_memory.hpp"
+#include "kernels/domain/detail/pipelined_operation.hpp"
 
 namespace troupe::kernels {
 
@@ -46,6 +48,10 @@ struct shared_memory {
   std::vector<peer_memory> peers;
 };
 
+constexpr std::uint64_t default_chunk_bytes(std::uint32_t size) {
+  return (std::uint64_t{16} << 20) / size / 128 * 128;
+}
+
 /// Everybody says whether it came this far; nobody goes on unless all did.
 outcome<void> agree(const outcome<void>& mine, std::uint32_t size, meeting& others) {
   introduction word;
@@ -69,17 +75,21 @@ struct domain::state {
   detail::host_board_memory host;
   detail::domain_members members;
   detail::copy_operations copies;
+  detail::pipelined_operation pipeline;
   std::vector<peer_memory> peer_boards;
   std::vector<shared_memory> shared;
   std::optional<stream_ref> last_stream;
 
   outcome<void> prepare();
+  outcome<void> connect(const std::vector<introduction>& all);
   outcome<void> reach(shared_memory& into, const std::vector<introduction>& all, std::byte* own);
   outcome<void> begin(stream_ref in);
   /// Where every member has what this one has at `own`; none if it is not shared.
   std::optional<std::array<std::byte*, domain_ranks_max>> everywhere(const void* own,
                                                                      std::uint64_t bytes) const;
   outcome<void> start_copies(stream_ref in, const detail::copy_plan& plan);
+  outcome<void> reduce_shared(stream_ref in, const all_reduce_call& call, all_reduce_path path,
+                              std::uint64_t bytes);
 };
 
 domain::domain(std::unique_ptr<state> formed) : state_(std::move(formed)) {}
@@ -95,13 +105,19 @@ outcome<void> domain::state::prepare() {
   if (options.device < 0 || options.device >= *count)
     return fail(errc::bad_argument, "there is no GPU " + std::to_string(options.device) + ": " +
                                         std::to_string(*count) + " are visible");
-  auto made = device_memory::allocate(options.device, domain_board_bytes(options.size));
+  if (options.chunk_bytes == 0) options.chunk_bytes = default_chunk_bytes(options.size);
+  if (options.chunk_bytes % 128 != 0)
+    return fail(errc::bad_argument, "chunk_bytes is no multiple of 128");
+  auto made = device_memory::allocate(
+      options.device,
+      staging_at(options.size) + detail::staging_bytes(options.size, options.chunk_bytes));
   if (!made) return fail(made.error());
   board = std::move(*made);
   const device_scope current(options.device);
   auto loaded = detail::load_small_all_reduce();
   if (loaded) loaded = detail::load_two_shot_all_reduce();
-  if (!loaded) return fail(failure(loaded.error(), "loading kernels"));
+  if (loaded) loaded = detail::load_pipelined_all_reduce();
+  if (!loaded) return fail(detail::named(loaded.error(), "loading kernels"));
   return {};
 }
 
@@ -146,34 +162,39 @@ outcome<std::unique_ptr<domain>> domain::form(const domain_options& options, mee
 
   const auto all = introduce(mine, options.size, others);
   if (!all) return fail(all.error());
-  shared_memory boards;
-  auto reached = formed->reach(boards, *all, formed->board.data());
-  if (reached && options.rank != 0) {
-    auto host = detail::host_board_memory::open((*all)[0].process, (*all)[0].host_board_descriptor);
-    if (host)
-      formed->host = std::move(*host);
-    else
-      reached = fail(host.error());
-  }
-  if (reached) {
-    auto copies =
-        detail::copy_operations::create(options.device, options.rank, formed->host.board());
-    if (copies)
-      formed->copies = std::move(*copies);
-    else
-      reached = fail(copies.error());
-  }
   // Nobody closes or uses anything before everybody has it.
-  if (auto all_well = agree(reached, options.size, others); !all_well)
+  if (auto all_well = agree(formed->connect(*all), options.size, others); !all_well)
     return fail(all_well.error());
   formed->host.forget_descriptor();
-  formed->peer_boards = std::move(boards.peers);
-  formed->members.rank = options.rank;
-  formed->members.size = options.size;
-  formed->members.aborted = &formed->host.board().aborted.value;
-  for (std::uint32_t rank = 0; rank < options.size; ++rank)
-    formed->members.boards[rank] = boards.data[rank];
   return std::unique_ptr<domain>(new domain(std::move(formed)));
+}
+
+outcome<void> domain::state::connect(const std::vector<introduction>& all) {
+  shared_memory boards;
+  for (const auto& other : all)
+    if (other.process == all[options.rank].process)
+      if (auto done = allow_peer_access(options.device, other.memory.device); !done) return done;
+  if (auto done = reach(boards, all, board.data()); !done) return done;
+  if (options.rank != 0) {
+    auto opened = detail::host_board_memory::open(all[0].process, all[0].host_board_descriptor);
+    if (!opened) return fail(opened.error());
+    host = std::move(*opened);
+  }
+  peer_boards = std::move(boards.peers);
+  members.rank = options.rank;
+  members.size = options.size;
+  members.aborted = &host.board().aborted.value;
+  for (std::uint32_t rank = 0; rank < options.size; ++rank)
+    members.boards[rank] = boards.data[rank];
+  auto made = detail::copy_operations::create(options.device, options.rank, host.board());
+  if (!made) return fail(made.error());
+  copies = std::move(*made);
+  if (options.size > detail::pipelined_ranks_max) return {};
+  auto piped = detail::pipelined_operation::create(options.device, members, host.board(),
+                                                   options.chunk_bytes);
+  if (!piped) return fail(piped.error());
+  pipeline = std::move(*piped);
+  return {};
 }
 
 outcome<void> domain::share(void* data, std::uint64_t bytes, meeting& others) {
@@ -210,7 +231,8 @@ outcome<void> domain::state::begin(stream_ref in) {
                                         ", this member of GPU " + std::to_string(options.device));
   if (last_stream && !(*last_stream == in))
     if (auto done = order(*last_stream, in); !done)
-      return fail(failure(done.error(), "ordering this stream after that of the last operation"));
+      return fail(
+          detail::named(done.error(), "ordering this stream after that of the last operation"));
   last_stream = in;
   return {};
 }
@@ -236,48 +258,66 @@ failure not_shared(const char* which) {
           std::string(which) + " lies in no memory that the members share: call share() for it"};
 }
 
-/// As measured on two H200 (docs/gpu.md): one block for each 64 KiB, until more do not help.
-std::uint32_t blocks_for(std::uint64_t bytes) {
-  if (bytes <= (std::uint64_t{1} << 20)) return 16;
-  return bytes <= (std::uint64_t{64} << 20) ? 32 : 8;
+/// As measured on two H200 (docs/gpu.md): more blocks do not help.
+std::uint32_t blocks_for(all_reduce_path path, std::uint64_t bytes) {
+  if (path == all_reduce_path::pipelined) return 4;
+  if (bytes <= (std::uint64_t{2} << 20)) return 16;
+  return bytes <= (std::uint64_t{32} << 20) ? 64 : 128;
 }
 
 }  // namespace
+
+outcome<void> domain::state::reduce_shared(stream_ref in, const all_reduce_call& call,
+                                           all_reduce_path path, std::uint64_t bytes) {
+  const detail::reduction_task work{call.type, call.op, call.scalar, call.count};
+  const auto blocks = call.blocks != 0 ? call.blocks : blocks_for(path, bytes);
+  const auto send = everywhere(call.send, bytes);
+  const auto receive = everywhere(call.receive, bytes);
+  if (!send || !receive) return fail(not_shared(send ? "receive" : "send"));
+  if (path == all_reduce_path::pipelined) {
+    if (options.size > detail::pipelined_ranks_max)
+      return fail(errc::not_available, "the path pipelined takes at most " +
+                                           std::to_string(detail::pipelined_ranks_max) +
+                                           " members, there are " + std::to_string(options.size));
+    if (((*send)[options.rank] - (*receive)[options.rank]) % 16 != 0 ||
+        reinterpret_cast<std::uintptr_t>(call.send) % 16 != 0)
+      return fail(errc::bad_argument,
+                  "the path pipelined needs addresses that are multiples of 16");
+    return pipeline.start(in, {work, *send, *receive, blocks});
+  }
+  detail::two_shot_all_reduce_task task;
+  task.members = members;
+  task.work = work;
+  task.blocks = blocks;
+  for (std::uint32_t rank = 0; rank < options.size; ++rank) {
+    task.send[rank] = (*send)[rank];
+    task.receive[rank] = (*receive)[rank];
+  }
+  if (auto done = detail::launch_two_shot_all_reduce(in, task); !done)
+    return fail(detail::named(done.error(), "launching an all-reduce"));
+  return {};
+}
 
 outcome<void> domain::all_reduce(stream_ref in, const all_reduce_call& call) {
   const std::uint64_t bytes = call.count * size_of(call.type);
   if (size_of(call.type) == 0) return fail(errc::bad_argument, "there is no such data type");
   if (auto done = state_->begin(in); !done) return done;
   if (call.count == 0) return {};
-  const detail::reduction_task work{call.type, call.op, call.scalar, call.count};
   auto path = call.path;
   if (path == all_reduce_path::automatic)
     path = bytes <= small_bytes_max ? all_reduce_path::small : all_reduce_path::two_shot;
-  result<void> done;
-  if (path == all_reduce_path::small) {
-    if (bytes > small_bytes_max)
-      return fail(errc::bad_argument, std::to_string(bytes) +
-                                          " bytes are too many for the path "
-                                          "small, which takes up to " +
-                                          std::to_string(small_bytes_max));
-    done = detail::launch_small_all_reduce(
-        in, {state_->members, work, static_cast<const std::byte*>(call.send),
-             static_cast<std::byte*>(call.receive)});
-  } else {
-    detail::two_shot_all_reduce_task task;
-    task.members = state_->members;
-    task.work = work;
-    task.blocks = call.blocks != 0 ? call.blocks : blocks_for(bytes);
-    const auto send = state_->everywhere(call.send, bytes);
-    const auto receive = state_->everywhere(call.receive, bytes);
-    if (!send || !receive) return fail(not_shared(send ? "receive" : "send"));
-    for (std::uint32_t rank = 0; rank < state_->options.size; ++rank) {
-      task.send[rank] = (*send)[rank];
-      task.receive[rank] = (*receive)[rank];
-    }
-    done = detail::launch_two_shot_all_reduce(in, task);
-  }
-  if (!done) return fail(failure(done.error(), "launching an all-reduce"));
+  if (path != all_reduce_path::small) return state_->reduce_shared(in, call, path, bytes);
+  if (bytes > small_bytes_max)
+    return fail(errc::bad_argument,
+                std::to_string(bytes) +
+                    " bytes are too many for the path small, which takes up to " +
+                    std::to_string(small_bytes_max));
+  const detail::small_all_reduce_task task{state_->members,
+                                           {call.type, call.op, call.scalar, call.count},
+                                           static_cast<const std::byte*>(call.send),
+                                           static_cast<std::byte*>(call.receive)};
+  if (auto done = detail::launch_small_all_reduce(in, task); !done)
+    return fail(detail::named(done.error(), "launching a small all-reduce"));
   return {};
 }
 

@@ -16,12 +16,17 @@ struct domain_options {
   int device = 0;  ///< of this process, current nowhere else for this member
   std::uint32_t rank = 0;
   std::uint32_t size = 1;  ///< members, at most `domain_ranks_max`
+  /// Bytes of a chunk of a pipelined all-reduce, the same at every member; 0: 16 MiB over `size`.
+  /// Staging memory is three times that for each peer.
+  std::uint64_t chunk_bytes = 0;
 };
 
 enum class all_reduce_path : std::uint8_t {
   automatic = 0,  ///< small up to 256 KiB, two_shot above
   small = 1,      ///< one step, flags in the data; any memory of the GPU
   two_shot = 2,   ///< kernels read and write shared memory of peers
+  pipelined =
+      3,  ///< copy engines move, two to four blocks reduce, beside a computation; two members
 };
 
 /// An all-reduce on device memory. Every member calls with the same count, type, operator, path and
@@ -34,7 +39,7 @@ struct all_reduce_call {
   reduction op = reduction::sum;
   double scalar = 1.0;  ///< premultiplied_sum
   all_reduce_path path = all_reduce_path::automatic;
-  std::uint32_t blocks = 0;  ///< of two_shot; 0: as the size asks for
+  std::uint32_t blocks = 0;  ///< of two_shot and pipelined; 0: as the size asks for
 };
 
 /// Bytes that copy engines move between shared memory of the members. `send` and `receive` lie in
@@ -89,7 +94,8 @@ class domain {
                              std::uint32_t from);
 
   /// Ends every wait of every member, now and later; what they waited for is not there. Stores one
-  /// word: legal from any thread and with everything in flight, enters no CUDA.
+  /// word: legal from any thread and with everything in flight, enters no CUDA. Operations that
+  /// were enqueued behind others may need a call each: call until streams are idle.
   void abort();
   bool aborted() const;
 

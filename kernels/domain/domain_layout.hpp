@@ -27,6 +27,11 @@ struct flagged_word {
 };
 static_assert(sizeof(flagged_word) == 16);
 
+/// Chunks of a share in a pipelined all-reduce at most, and how many a peer may have on their way
+/// to a member: the places for them are staging memory of the member.
+inline constexpr std::uint32_t pipeline_chunks_max = 128;
+inline constexpr std::uint32_t pipeline_depth = 3;
+
 /// What a member keeps in the memory of its GPU for its peers to write to. Zero at first.
 ///
 /// A block counts its own rounds, so that a launch needs nothing from the host and a captured one
@@ -39,12 +44,22 @@ struct domain_board {
   alignas(128) std::uint32_t meetings[meeting_blocks_max];
   /// Of this member: small all-reduces that each block has done.
   alignas(128) std::uint32_t small_rounds[small_blocks_max];
+  /// Flags of a pipelined all-reduce; who waits for one sets it back to 0. Of each peer and chunk:
+  /// written by the peer's copy engine: its contribution is in the staging place;
+  alignas(128) std::uint32_t contributed[domain_ranks_max][pipeline_chunks_max];
+  /// written by the peer's kernel: the place of the chunk with it is free again;
+  alignas(128) std::uint32_t freed[domain_ranks_max][pipeline_chunks_max];
+  /// written by this member's kernel, for the copy to each peer: the outcome is there.
+  alignas(128) std::uint32_t reduced[domain_ranks_max][pipeline_chunks_max];
+  /// Of this member: blocks that are done with a chunk.
+  alignas(128) std::uint32_t blocks_done[pipeline_chunks_max];
   /// Followed by flagged_word[2][ranks][small_blocks_max][small_words_per_block]: a place for each
   /// parity of the round, source and block. Two are enough: nobody is more than one round ahead of
-  /// a peer whose words it needs.
+  /// a peer whose words it needs. Then places of staging memory, [peer][pipeline_depth].
 };
 
-constexpr std::uint64_t domain_board_bytes(std::uint32_t ranks) {
+/// Where staging memory begins, in bytes from the start of the board.
+constexpr std::uint64_t staging_at(std::uint32_t ranks) {
   return sizeof(domain_board) +
          std::uint64_t{2} * ranks * small_blocks_max * small_words_per_block * sizeof(flagged_word);
 }

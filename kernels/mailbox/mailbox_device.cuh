@@ -11,18 +11,25 @@ class device_mailbox_writer {
   __device__ device_mailbox_writer(mailbox_layout* ring, std::uint64_t written)
       : ring_(ring), written_(written), known_taken_(load_relaxed(&ring->taken)) {}
 
-  /// Waits for room. False if the host closed the mailbox meanwhile; then nothing was written.
+  /// Waits for room. False if the host closed the mailbox meanwhile; then nothing was written. The
+  /// record stands for itself: it may overtake other stores of this thread.
   __device__ bool post(std::uint16_t kind, std::uint16_t index, std::uint64_t argument) {
     while (static_cast<std::uint32_t>(written_) - known_taken_ >= mailbox_depth) {
       if (load_relaxed(&ring_->closed) != 0) return false;
       known_taken_ = load_acquire(&ring_->taken);
     }
     const mailbox_record record{argument, kind, index, mailbox_sequence(written_)};
-    // What this thread saw and did comes before the record, for the host as well.
-    __threadfence_system();
     store_16_bytes(&ring_->records[written_ % mailbox_depth], record);
     ++written_;
     return true;
+  }
+
+  /// The same; whoever takes the record sees what this thread saw and stored before. The fence
+  /// costs as much as half a round trip.
+  __device__ bool post_after_memory(std::uint16_t kind, std::uint16_t index,
+                                    std::uint64_t argument) {
+    __threadfence_system();
+    return post(kind, index, argument);
   }
 
   __device__ std::uint64_t written() const { return written_; }
@@ -40,6 +47,7 @@ class device_mailbox_reader {
       : ring_(ring), read_(read) {}
 
   /// Waits for the next record. False if the host closed the mailbox and nothing is left in it.
+  /// What the host stored before it posted may not be there yet: `take_with_memory`.
   __device__ bool take(mailbox_record& record) {
     const auto* const place = &ring_->records[read_ % mailbox_depth];
     const auto expected = mailbox_sequence(read_);
@@ -48,10 +56,16 @@ class device_mailbox_reader {
       if (record.sequence == expected) break;
       if (polls % 64 == 0 && load_relaxed(&ring_->closed) != 0) return false;
     }
-    __threadfence_system();
     ++read_;
     if (read_ % (mailbox_depth / 4) == 0)
-      store_release(&ring_->taken, static_cast<std::uint32_t>(read_));
+      store_relaxed(&ring_->taken, static_cast<std::uint32_t>(read_));
+    return true;
+  }
+
+  /// The same; what the host stored before it posted is there.
+  __device__ bool take_with_memory(mailbox_record& record) {
+    if (!take(record)) return false;
+    __threadfence_system();
     return true;
   }
 

@@ -77,7 +77,7 @@ __device__ void reduce_chunk(const reduction_chunk& chunk, const Reduction& how)
 __device__ void pass_on(const served_task& task, device_mailbox_reader& mailbox,
                         std::uint32_t number) {
   mailbox_record record;
-  const bool more = mailbox.take(record) && record.kind == chunk_posted;
+  const bool more = mailbox.take_with_memory(record) && record.kind == chunk_posted;
   if (more) {
     const auto* const from =
         reinterpret_cast<const volatile std::uint64_t*>(task.chunks + record.index);
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(threads_of_block, 1)
       while (load_acquire(&task.board->finished[threadIdx.x]) < number) {
       }
     __syncthreads();
-    if (blockIdx.x == 0 && threadIdx.x == 0) answers.post(chunk_reduced, 0, number);
+    if (blockIdx.x == 0 && threadIdx.x == 0) answers.post_after_memory(chunk_reduced, 0, number);
   }
 }
 

@@ -7,9 +7,20 @@
 
 namespace troupe::test {
 
+namespace {
+
+/// Small, so that test buffers are many chunks and places are used again and again.
+constexpr std::uint64_t test_chunk_bytes = 64 << 10;
+
+}  // namespace
+
 domain_seat::domain_seat(member& member, std::uint64_t bytes)
     : who(member),
-      group(got(kernels::domain::form({member.device, member.rank, member.size}, *member.others))),
+      group(got(kernels::domain::form({.device = member.device,
+                                       .rank = member.rank,
+                                       .size = member.size,
+                                       .chunk_bytes = test_chunk_bytes},
+                                      *member.others))),
       in(got(kernels::stream::create(member.device))),
       send(got(kernels::device_memory::allocate(member.device, bytes))),
       receive(got(kernels::device_memory::allocate(member.device, bytes))) {

@@ -25,10 +25,17 @@ constexpr std::uint64_t buffer_bytes = 4 << 20;
 constexpr std::array all_ops{reduction::sum,     reduction::product, reduction::minimum,
                              reduction::maximum, reduction::average, reduction::premultiplied_sum};
 
+constexpr std::array all_paths{all_reduce_path::small, all_reduce_path::two_shot,
+                               all_reduce_path::pipelined};
+
+const char* name_of(all_reduce_path path) {
+  if (path == all_reduce_path::small) return ", small";
+  return path == all_reduce_path::two_shot ? ", two_shot" : ", pipelined";
+}
+
 std::string describe(const all_reduce_call& call) {
   return std::string(to_string(call.type)) + " " + std::string(to_string(call.op)) + " of " +
-         std::to_string(call.count) +
-         (call.path == all_reduce_path::small ? ", small" : ", two_shot") +
+         std::to_string(call.count) + name_of(call.path) +
          (call.send == call.receive ? ", in place" : "");
 }
 
@@ -59,7 +66,7 @@ std::string every_type_and_operator(member& who) {
   std::uint64_t seed = 1;
   for (const auto type : all_types())
     for (const auto op : all_ops)
-      for (const auto path : {all_reduce_path::small, all_reduce_path::two_shot}) {
+      for (const auto path : all_paths) {
         const all_reduce_call call{
             .count = 10'007, .type = type, .op = op, .scalar = 0.75, .path = path};
         const bool in_place = seed % 2 == 0;
@@ -74,10 +81,12 @@ std::string every_size_and_place(member& who) {
   std::uint64_t seed = 100;
   for (const std::uint64_t count : {1, 2, 3, 5, 31, 64, 1'000, 4'096, 65'537, 500'001})
     for (const std::uint64_t offset : {0, 4, 12, 16})
-      for (const auto path : {all_reduce_path::small, all_reduce_path::two_shot})
+      for (const auto path : all_paths)
         for (const bool in_place : {false, true}) {
-          const all_reduce_call call{.count = count, .path = path};
+          all_reduce_call call{.count = count, .path = path};
           if (path == all_reduce_path::small && count * 4 > 256 * 1024) continue;
+          if (path == all_reduce_path::pipelined && (offset % 16 != 0 || who.size > 2)) continue;
+          if (path == all_reduce_path::pipelined && seed % 3 == 0) call.blocks = 2;
           auto wrong = check_all_reduce(seat, call, offset, in_place, ++seed);
           if (!wrong.empty()) return wrong + " at offset " + std::to_string(offset);
         }
@@ -143,11 +152,17 @@ std::string graphs_are_replayed(member& who) {
   all_reduce_call large{
       .send = seat.send.data() + 65'536, .receive = seat.receive.data() + 65'536, .count = count};
   const std::uint64_t third = 1 << 20;
+  const std::uint64_t fourth = 2 << 20;
+  auto piped = large;
+  piped.receive = seat.receive.data() + fourth;
+  piped.path = all_reduce_path::pipelined;
+  piped.blocks = 2;
   const kernels::copy_call gathered{seat.send.data(), seat.receive.data() + third, 4'096};
   auto captured = got(kernels::graph::capture(seat.in, [&]() -> outcome<void> {
     auto done = seat.group->all_reduce(seat.in.ref(), small);
     if (done) done = seat.group->all_reduce(seat.in.ref(), large);
     if (done) done = seat.group->all_gather(seat.in.ref(), gathered);
+    if (done) done = seat.group->all_reduce(seat.in.ref(), piped);
     return done;
   }));
   for (std::uint64_t seed = 500; seed < 520; ++seed) {
@@ -165,6 +180,9 @@ std::string graphs_are_replayed(member& who) {
     if (wrong.empty())
       wrong = first_difference(expected_reduction(large, seed + 50, who.size),
                                seat.contents(seat.receive, 65'536, count * 4), 4);
+    if (wrong.empty())
+      wrong = first_difference(expected_reduction(large, seed + 50, who.size),
+                               seat.contents(seat.receive, fourth, count * 4), 4);
     for (std::uint32_t rank = 0; rank < who.size && wrong.empty(); ++rank)
       wrong = first_difference(contribution(data_type::float32, 1'024, seed, rank),
                                seat.contents(seat.receive, third + rank * 4'096, 4'096), 4);
@@ -180,11 +198,16 @@ std::string abort_frees(member& who) {
   if (who.rank + 1 == who.size) {
     while (!seat.group->aborted())
       std::this_thread::sleep_for(1ms);
+    got(who.gather());
     return "";
   }
   got(seat.group->all_reduce(
       seat.in.ref(),
       {.send = seat.send.data(), .receive = seat.receive.data(), .count = 1'000'000}));
+  got(seat.group->all_reduce(seat.in.ref(), {.send = seat.send.data(),
+                                             .receive = seat.receive.data(),
+                                             .count = 1'000'000,
+                                             .path = all_reduce_path::pipelined}));
   got(seat.group->all_gather(seat.in.ref(), {seat.send.data(), seat.receive.data(), 4'096}));
   std::this_thread::sleep_for(50ms);
   if (got(seat.in.idle())) return "did not wait for the member that is missing";
@@ -193,6 +216,7 @@ std::string abort_frees(member& who) {
     seat.group->abort();
     if (std::chrono::steady_clock::now() - begin > 1s) return "not free within a second";
   }
+  got(who.gather());  // nobody goes while the other's kernel may still write to it
   const auto refused = seat.group->all_reduce(
       seat.in.ref(), {.send = seat.send.data(), .receive = seat.receive.data(), .count = 1});
   if (refused || refused.error().code() != errc::aborted) return "goes on after the abort";

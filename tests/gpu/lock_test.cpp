@@ -37,16 +37,21 @@ void report(const char* what, start_by how, living where, const stranger& other,
       static_cast<unsigned long long>(other.first_launches()));
 }
 
-/// An all-reduce by a resident kernel, a small one, and copies, in turn.
+/// Each shape of operation in turn: kernels alone, a resident kernel with copies, copies alone.
 outcome<void> one_of_each(domain_seat& seat, int number) {
   auto* const send = seat.send.data();
   auto* const receive = seat.receive.data();
   const auto in = seat.in.ref();
-  switch (number % 3) {
+  switch (number % 4) {
     case 0:
       return seat.group->all_reduce(
           in, {.send = send, .receive = receive, .count = 1 << 20, .blocks = 8});
     case 1: return seat.group->all_reduce(in, {.send = send, .receive = receive, .count = 1'000});
+    case 2:
+      return seat.group->all_reduce(in, {.send = send,
+                                         .receive = receive,
+                                         .count = 1 << 20,
+                                         .path = kernels::all_reduce_path::pipelined});
     default: return seat.group->all_gather(in, {send, receive, 1 << 20});
   }
 }

@@ -104,6 +104,9 @@ std::vector<pid_t> start(living how, std::uint32_t size, gathering& shared,
     const pid_t child = ::fork();
     if (child > 0) children.push_back(child);
     if (child != 0) continue;
+    // The handlers of the test program would go on with its next case in the child.
+    for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL})
+      ::signal(number, SIG_DFL);
     if (how == living::in_processes) {
       run_one(shared, process, size, body);
     } else {
@@ -129,6 +132,8 @@ std::string collect(std::vector<pid_t> children, clock::time_point deadline) {
         ++at;
         continue;
       }
+      if (!late && WIFEXITED(status) && WEXITSTATUS(status) != 0)
+        wrong += "ended with status " + std::to_string(WEXITSTATUS(status)) + "; ";
       if (!late && WIFSIGNALED(status))
         wrong += "ended by signal " + std::to_string(WTERMSIG(status)) + "; ";
       at = children.erase(at);

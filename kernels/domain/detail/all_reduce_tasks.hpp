@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/domain/domain_layout.hpp"
+#include "kernels/host_device.hpp"
 #include "kernels/stream_ref.hpp"
 #include "runtime/data_type.hpp"
 #include "runtime/result.hpp"
@@ -18,12 +19,30 @@ struct domain_members {
   const std::uint32_t* aborted = nullptr;    ///< host_board::aborted
 };
 
+struct byte_range {
+  std::uint64_t first = 0;
+  std::uint64_t end = 0;
+};
+
+/// The bytes that a member reduces: whole vectors of 16 in as many equal parts as there are
+/// members, and what is left over for the last.
+TROUPE_HOST_DEVICE constexpr byte_range share_of(std::uint32_t rank, std::uint32_t size,
+                                                 std::uint64_t bytes) {
+  const std::uint64_t vectors = bytes / 16;
+  const std::uint64_t part = (vectors + size - 1) / size;
+  const std::uint64_t first = rank * part < vectors ? rank * part : vectors;
+  const std::uint64_t end = first + part < vectors ? first + part : vectors;
+  return {first * 16, rank + 1 == size ? bytes : end * 16};
+}
+
 /// What is done to elements, and which.
 struct reduction_task {
   data_type type = data_type::float32;
   reduction op = reduction::sum;
   double scalar = 1.0;  ///< premultiplied_sum
   std::uint64_t count = 0;
+
+  friend bool operator==(const reduction_task&, const reduction_task&) = default;
 };
 
 struct small_all_reduce_task {
@@ -65,9 +84,45 @@ struct two_shot_all_reduce_task {
 /// Thread: any; enters CUDA.
 result<void> launch_two_shot_all_reduce(stream_ref in, const two_shot_all_reduce_task& task);
 
-/// Loads the kernels of both onto the current GPU, so that no launch does, which could wait for
+/// Cuts a share into chunks for a pipeline: few bytes at first and at last, so that links and
+/// kernel start early and end together, whole places between.
+struct chunk_table {
+  std::uint32_t count = 0;
+  std::uint64_t ends[pipeline_chunks_max] = {};  ///< of each chunk, in bytes from the share's start
+
+  std::uint64_t first(std::uint32_t chunk) const { return chunk == 0 ? 0 : ends[chunk - 1]; }
+};
+
+/// Errors: bad_argument if the share needs more than `pipeline_chunks_max` chunks.
+result<chunk_table> cut_into_chunks(std::uint64_t share_bytes, std::uint64_t place_bytes);
+
+struct pipelined_all_reduce_task {
+  domain_members members;
+  reduction_task work;
+  const std::byte* send = nullptr;  ///< of this member's share
+  std::byte* receive = nullptr;
+  /// Places of each peer's contributions, in this member's staging memory.
+  const std::byte* places[domain_ranks_max] = {};
+  std::uint64_t place_bytes = 0;
+  std::uint32_t blocks = 0;
+  chunk_table chunks;
+};
+
+/// The resident kernel of an all-reduce whose bytes copy engines move: reduces the chunks of this
+/// member's share as contributions come in, and says so to the copies that wait for the outcome.
+///
+/// Shape: chunks of send, the same of every peer's place -> receive; addresses multiples of 16.
+/// Grid:  `blocks` of 512 threads, all resident.
+/// Bytes: (P + 1) / P * bytes of local memory.
+/// Order: by rank, in the type's working precision, rounded once.
+/// Errors: bad_argument, system_failure if the launch is refused.
+/// Thread: any; enters CUDA.
+result<void> launch_pipelined_all_reduce(stream_ref in, const pipelined_all_reduce_task& task);
+
+/// Loads the kernels of each onto the current GPU, so that no launch does, which could wait for
 /// whatever runs there.
 result<void> load_small_all_reduce();
 result<void> load_two_shot_all_reduce();
+result<void> load_pipelined_all_reduce();
 
 }  // namespace troupe::kernels::detail

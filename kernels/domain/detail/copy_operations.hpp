@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
 #include <vector>
 
 #include "kernels/detail/driver_calls.hpp"
 #include "kernels/device/stream.hpp"
+#include "kernels/domain/detail/kept_graphs.hpp"
 #include "kernels/domain/domain_layout.hpp"
 #include "kernels/stream_ref.hpp"
 #include "runtime/result.hpp"
@@ -31,9 +31,9 @@ struct copy_plan {
 };
 
 /// Operations that copy engines do alone. A plan becomes a graph: let the peers write, copy to each
-/// peer once it lets us, say that the bytes are there, wait for what comes in. Waits and writes are
+/// peer once it lets us, say that the bytes are there, wait for what comes in. Stores and waits are
 /// stream memory operations on `host_board`, which leave it as they found it, so that a graph can
-/// be launched again. The graphs of the last plans are kept.
+/// be launched again.
 class copy_operations {
  public:
   static outcome<copy_operations> create(int device, std::uint32_t rank, host_board& board);
@@ -43,23 +43,15 @@ class copy_operations {
   outcome<void> start(stream_ref in, const copy_plan& plan);
 
  private:
-  struct kept_graph {
-    copy_plan plan;
-    graph ready;
-  };
-
-  outcome<const graph*> graph_of(const copy_plan& plan);
   result<void> enqueue(stream_ref in, const copy_plan& plan);
-  result<void> enqueue_copy(stream_ref in, const outgoing_copy& copy);
-  result<void> wait_for(stream_ref in, host_board::flag& flag);
-  result<void> set(stream_ref in, host_board::flag& flag, std::uint32_t value);
+  result<void> enqueue_copy(stream_ref in, const outgoing_copy& copy, bool is_exchange);
 
   driver_calls calls_;
   host_board* board_ = nullptr;
   std::uint32_t rank_ = 0;
   stream recording_;
-  std::vector<stream> copying_;  ///< one for each copy that may run beside others
-  std::list<kept_graph> kept_;   ///< the latest first
+  std::vector<stream> beside_;  ///< for copies that run beside the first
+  kept_graphs<copy_plan> graphs_;
 };
 
 }  // namespace troupe::kernels::detail

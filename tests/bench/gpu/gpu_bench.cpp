@@ -1,5 +1,5 @@
 // Troupe and NCCL side by side on the GPUs of one machine, one process for each GPU.
-//   bench_gpu [--json FILE] [--nccl PATH] [--only OPERATION] [--members N] [--quick]
+//   bench_gpu [--json FILE] [--nccl PATH] [--only OPERATION] [--members N] [--chunk BYTES]
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +13,7 @@
 #include "kernels/domain/domain.hpp"
 #include "tests/bench/gpu/measurement.hpp"
 #include "tests/bench/gpu/nccl_library.hpp"
+#include "tests/bench/gpu/overlap.hpp"
 
 namespace troupe::bench {
 
@@ -23,9 +24,10 @@ using kernels::all_reduce_path;
 struct options {
   std::string json;
   std::string nccl = "libnccl.so.2";
+  std::string cublas = "libcublas.so.13";
   std::string only;
   std::uint32_t members = 2;
-  bool quick = false;
+  std::uint64_t chunk_bytes = 0;
 };
 
 constexpr std::uint64_t mebibyte = 1 << 20;
@@ -40,6 +42,16 @@ T got(outcome<T>&& value) {
   if constexpr (!std::is_void_v<T>) return std::move(*value);
 }
 
+const char* name_of(all_reduce_path path) {
+  switch (path) {
+    case all_reduce_path::automatic: return "automatic";
+    case all_reduce_path::small: return "small";
+    case all_reduce_path::two_shot: return "two_shot";
+    case all_reduce_path::pipelined: return "pipelined";
+  }
+  return "";
+}
+
 /// One member and what it measures with.
 class bench_seat {
  public:
@@ -49,18 +61,27 @@ class bench_seat {
         in_(got(kernels::stream::create(who.device))),
         send_(got(kernels::device_memory::allocate(who.device, buffer_bytes))),
         receive_(got(kernels::device_memory::allocate(who.device, buffer_bytes))) {
+    const auto free_before = got(kernels::free_memory(who.device));
     const auto begin = std::chrono::steady_clock::now();
-    group_ = got(kernels::domain::form({who.device, who.rank, who.size}, *who.others));
+    group_ = got(kernels::domain::form({.device = who.device,
+                                        .rank = who.rank,
+                                        .size = who.size,
+                                        .chunk_bytes = asked.chunk_bytes},
+                                       *who.others));
     report_creation("troupe", begin);
+    report_memory("troupe", "after creation", free_before);
     got(group_->share(send_.data(), buffer_bytes, *who.others));
     got(group_->share(receive_.data(), buffer_bytes, *who.others));
+    const auto free_without_nccl = got(kernels::free_memory(who.device));
     join_nccl();
+    if (nccl_) report_memory("nccl", "after creation", free_without_nccl);
   }
 
   void measure_all() {
     all_reduce_small();
     all_reduce_large();
     copies();
+    beside_products();
     if (who_.rank == 0 && !asked_.json.empty()) write_json(asked_.json, rows_);
   }
 
@@ -68,6 +89,13 @@ class bench_seat {
   void report_creation(const char* library, std::chrono::steady_clock::time_point begin) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     if (who_.rank == 0) std::printf("%s: created in %.1f ms\n", library, took.count());
+  }
+
+  void report_memory(const char* library, const char* when, std::uint64_t free_before) {
+    const auto used = free_before - got(kernels::free_memory(who_.device));
+    if (who_.rank == 0)
+      std::printf("%s: %.1f MiB of device memory %s\n", library,
+                  static_cast<double>(used) / static_cast<double>(mebibyte), when);
   }
 
   void join_nccl() {
@@ -94,8 +122,7 @@ class bench_seat {
   }
 
   contender troupe_all_reduce(std::uint64_t bytes, all_reduce_path path, std::uint32_t blocks) {
-    std::string variant = path == all_reduce_path::small ? "small" : "two_shot";
-    if (path == all_reduce_path::automatic) variant = "automatic";
+    std::string variant = name_of(path);
     if (blocks != 0) variant += " " + std::to_string(blocks) + " blocks";
     return {"troupe", variant, [=, this](kernels::stream_ref in) {
               return group_->all_reduce(in, {.send = send_.data(),
@@ -134,9 +161,12 @@ class bench_seat {
       for (const std::uint64_t size : {1, 8, 64, 256}) {
         const std::uint64_t bytes = size * mebibyte;
         auto what = all_reduce_contest(bytes, mode);
-        for (const std::uint32_t blocks : {2, 4, 8, 16, 32, 64})
+        for (const std::uint32_t blocks : {2, 4, 8, 16, 32, 64, 128})
           if (mode == call_mode::eager || blocks >= 8)
             what.contenders.push_back(troupe_all_reduce(bytes, all_reduce_path::two_shot, blocks));
+        for (const std::uint32_t blocks : {1, 2, 4, 8, 16})
+          if (size >= 8)
+            what.contenders.push_back(troupe_all_reduce(bytes, all_reduce_path::pipelined, blocks));
         run(std::move(what));
       }
   }
@@ -160,6 +190,11 @@ class bench_seat {
         return nccl_->all_gather(communicator_, in, send_.data(), receive_.data(), count);
       });
       gather.contenders.push_back(copy_contender(&kernels::domain::all_gather, block));
+      gather.contenders.push_back(
+          {"troupe", "in place", [=, this](kernels::stream_ref in) {
+             return group_->all_gather(
+                 in, {receive_.data() + who_.rank * block, receive_.data(), block});
+           }});
       run(std::move(gather));
 
       contest to_all{"all_to_all", total, factor, call_mode::eager, {}};
@@ -191,6 +226,24 @@ class bench_seat {
     run(std::move(pair));
   }
 
+  /// 16 all-reduces of 256 MiB beside 20 products of 8192 x 8192 matrices.
+  void beside_products() {
+    if (!asked_.only.empty() && asked_.only != "overlap") return;
+    auto products = matrix_products::create(who_.device, asked_.cublas);
+    if (!products) {
+      if (who_.rank == 0) std::printf("%s\n", to_string(products.error()).c_str());
+      return;
+    }
+    std::vector<contender> contenders{{"nobody", "products alone", {}}};
+    auto what = all_reduce_contest(buffer_bytes, call_mode::eager);
+    for (auto& nccl : what.contenders)
+      contenders.push_back(std::move(nccl));
+    for (const std::uint32_t blocks : {2, 4, 8})
+      contenders.push_back(troupe_all_reduce(buffer_bytes, all_reduce_path::pipelined, blocks));
+    contenders.push_back(troupe_all_reduce(buffer_bytes, all_reduce_path::two_shot, 8));
+    got(measure_overlap(who_, *products, contenders));
+  }
+
   test::member& who_;
   const options& asked_;
   kernels::stream in_;
@@ -207,20 +260,22 @@ std::optional<options> read(int count, char** words) {
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
     const bool has_value = i + 1 < count;
-    if (word == "--quick") {
-      asked.quick = true;
-    } else if (word == "--json" && has_value) {
+    if (word == "--json" && has_value) {
       asked.json = words[++i];
     } else if (word == "--nccl" && has_value) {
       asked.nccl = words[++i];
+    } else if (word == "--cublas" && has_value) {
+      asked.cublas = words[++i];
     } else if (word == "--only" && has_value) {
       asked.only = words[++i];
     } else if (word == "--members" && has_value) {
       asked.members = static_cast<std::uint32_t>(std::atoi(words[++i]));
+    } else if (word == "--chunk" && has_value) {
+      asked.chunk_bytes = std::strtoull(words[++i], nullptr, 10);
     } else {
       std::fprintf(stderr,
                    "usage: bench_gpu [--json FILE] [--nccl PATH] [--only OPERATION]\n"
-                   "                 [--members N] [--quick]\n");
+                   "                 [--members N] [--chunk BYTES] [--cublas PATH]\n");
       return std::nullopt;
     }
   }
