@@ -9,7 +9,8 @@ namespace {
 constexpr const char* footer =
     "Every rank gets torchrun's variables (RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE,\n"
     "GROUP_RANK, MASTER_ADDR, MASTER_PORT, ...), TROUPE_CONFIG if --config is given, and a fresh\n"
-    "TROUPE_BOOTSTRAP_SECRET unless one is set. When a rank fails, the others may take --grace to\n"
+    "TROUPE_BOOTSTRAP_SECRET unless one is set; with --emulate also LD_LIBRARY_PATH and\n"
+    "TROUPE_EMULATION_ variables. When a rank fails, the others may take --grace to\n"
     "end, then get SIGTERM, then SIGKILL. Exit code: that of the first rank that failed\n"
     "(128 + signal), 124 after --timeout.\n"
     "\n"
@@ -43,6 +44,19 @@ void add_launch_command(CLI::App& app, const command_line& line, action& chosen)
   command->add_option("--host", options->host, "MASTER_ADDR: where rank 0 is reached")
       ->capture_default_str();
   command->add_option("--port", options->port, "MASTER_PORT (default: a free one)");
+  auto* const emulate = command->add_flag(
+      "--emulate", options->emulation.is_wanted,
+      "Give every rank emulated RDMA cards: a libibverbs of Troupe's own, no card needed");
+  command
+      ->add_option("--emulated-network", options->emulation.network_file,
+                   "What the network between emulated cards is like (docs/emulation.md)")
+      ->check(CLI::ExistingFile)
+      ->needs(emulate);
+  command
+      ->add_option("--emulated-hosts", options->emulation.host_count,
+                   "Emulated hosts that the ranks are spread over, in blocks (default: 1)")
+      ->check(CLI::Range(1u, launch_rank_count_max))
+      ->needs(emulate);
   command->add_flag_function(
       "--tag-output,!--no-tag",
       [options](std::int64_t on) { options->tags = on > 0 ? line_tags::rank : line_tags::none; },

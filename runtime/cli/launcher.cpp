@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "runtime/cli/child_process.hpp"
@@ -54,6 +55,7 @@ struct job_tools {
   descriptor refusals;      ///< read end
   descriptor refusal_pipe;  ///< write end, for the children
   std::optional<rlimit> descriptor_limit;
+  std::string emulation;  ///< directory of the emulated NIC, if it is wanted
 };
 
 class job_supervisor {
@@ -99,8 +101,14 @@ class job_supervisor {
 child_plan job_supervisor::plan_for(const job_place& place, std::uint32_t rank) const {
   child_plan plan;
   plan.command = options_.command;
-  plan.environment =
-      merge_environment(config::process_environment(), rank_environment(place, rank));
+  const auto inherited = config::process_environment();
+  auto own = rank_environment(place, rank);
+  if (options_.emulation.is_wanted) {
+    const auto more =
+        emulation_environment(options_.emulation, tools_.emulation, place, rank, inherited);
+    own.insert(own.end(), more.begin(), more.end());
+  }
+  plan.environment = merge_environment(inherited, own);
   plan.rank = rank;
   plan.signal_mask = tools_.signals.previous_mask();
   plan.descriptor_limit = tools_.descriptor_limit;
@@ -357,7 +365,7 @@ void ensure_standard_streams() {
   }
 }
 
-outcome<job_tools> make_tools(std::uint32_t rank_count) {
+outcome<job_tools> make_tools(std::uint32_t rank_count, std::string emulation) {
   auto limit = ensure_descriptors(rank_count);
   if (!limit) return fail(limit.error());
   auto watch = exit_watch::open();
@@ -369,8 +377,18 @@ outcome<job_tools> make_tools(std::uint32_t rank_count) {
   descriptor write_end(ends[1]);
   auto signals = signal_channel::open();
   if (!signals) return fail(signals.error());
-  return job_tools{std::move(*watch), std::move(*signals), std::move(read_end),
-                   std::move(write_end), *limit};
+  return job_tools{
+      std::move(*watch),   std::move(*signals), std::move(read_end), std::move(write_end), *limit,
+      std::move(emulation)};
+}
+
+outcome<std::string> find_emulation(const emulation_request& request, std::uint32_t rank_count) {
+  if (!request.is_wanted) return std::string();
+  if (request.host_count > rank_count)
+    return fail(errc::bad_argument, "--emulated-hosts " + std::to_string(request.host_count) +
+                                        " is more than the " + std::to_string(rank_count) +
+                                        " ranks that are spread over them");
+  return find_emulation_directory();
 }
 
 outcome<job_place> make_place(const launch_options& options) {
@@ -396,7 +414,9 @@ outcome<int> launch(const launch_options& options) {
   ensure_standard_streams();
   auto place = make_place(options);
   if (!place) return fail(place.error());
-  auto tools = make_tools(options.rank_count);
+  auto emulation = find_emulation(options.emulation, options.rank_count);
+  if (!emulation) return fail(emulation.error());
+  auto tools = make_tools(options.rank_count, *std::move(emulation));
   if (!tools) return fail(tools.error());
   job_supervisor supervisor(options, std::move(*tools));
   if (auto started = supervisor.start(*place); !started) return fail(started.error());

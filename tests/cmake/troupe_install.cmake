@@ -20,6 +20,12 @@ endforeach()
 if(TARGET troupe)
   install(TARGETS troupe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+# Out of the way of the real one: `troupe launch --emulate` finds it there.
+if(TARGET troupe_emulated_ibverbs)
+  install(TARGETS troupe_emulated_ibverbs
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/troupe/emulation NAMELINK_SKIP)
+  install(TARGETS troupe_nic RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 
 install(EXPORT TroupeTargets NAMESPACE troupe:: DESTINATION ${TROUPE_PACKAGE_DIR})
 configure_package_config_file(

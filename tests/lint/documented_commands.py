@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -98,12 +99,29 @@ class Checker:
             return f"there is no fuzz target {name}"
         return None if os.path.isdir(corpus) else f"there is no {words[-1]}"
 
+    def emulated(self, words):
+        """A program of others on the emulated NIC: runs, if it is installed."""
+        if shutil.which(words[1]) is None:
+            return None
+        directory = os.path.join(self.build, "lib", "emulation")
+        run = subprocess.run(words[1:], env=dict(os.environ, LD_LIBRARY_PATH=directory), text=True,
+                             capture_output=True, check=False, timeout=TIMEOUT_S)
+        return None if run.returncode == 0 else f"exit {run.returncode}: {run.stderr[-400:]}"
+
+    def nic(self, words):
+        """troupe_nic COMMAND: is understood; that there is no such job is exit code 3."""
+        run = subprocess.run([os.path.join(self.bin, words[0]), *words[1:]], text=True,
+                             capture_output=True, check=False, timeout=TIMEOUT_S)
+        return None if run.returncode == 3 else f"exit {run.returncode}: {run.stderr[-400:]}"
+
     def nothing(self, _words):
         """Needs no check of ours (installing a package)."""
 
 
 HOW = [(r"\./dev\b", Checker.dev), (r"(cmake|ctest)\b", Checker.cmake),
        (r"build/fuzz/", Checker.fuzzer),
+       (r"LD_LIBRARY_PATH=build/\w+/lib/emulation\b", Checker.emulated),
+       (r"troupe_nic\b", Checker.nic),
        (r"(\w+=\S+ )*(build/\w+/(tests/)?bin/\S+|troupe)\b", Checker.program),
        (r"(apt-get|git config|python3 tests/lint)\b", Checker.nothing)]
 

@@ -1,6 +1,8 @@
 #define BOOST_TEST_MODULE rank_environment
 #include "runtime/cli/rank_environment.hpp"
 
+#include "runtime/cli/emulated_nic.hpp"
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
@@ -40,6 +42,22 @@ BOOST_AUTO_TEST_CASE(the_config_variable_is_set_only_if_there_is_a_file) {
   BOOST_CHECK(!holds(merge_environment({}, rank_environment(place, 0)), "TROUPE_CONFIG="));
   place.config_file = "a.toml";
   BOOST_CHECK(holds(merge_environment({}, rank_environment(place, 0)), "TROUPE_CONFIG=a.toml"));
+}
+
+BOOST_AUTO_TEST_CASE(emulation_goes_before_other_libraries_and_spreads_ranks_over_hosts) {
+  job_place place;
+  place.rank_count = 8;
+  place.run_id = "ab";
+  const emulation_request request{.is_wanted = true, .network_file = "/net.txt", .host_count = 3};
+  const troupe::config::environment_variables inherited{{"LD_LIBRARY_PATH", "/own"}};
+  const auto entries =
+      merge_environment(inherited, emulation_environment(request, "/nic", place, 5, inherited));
+  for (const char* entry : {"LD_LIBRARY_PATH=/nic:/own", "TROUPE_EMULATION_JOB=job-ab",
+                            "TROUPE_EMULATION_HOST=1", "TROUPE_EMULATION_NETWORK=/net.txt"})
+    BOOST_CHECK_MESSAGE(holds(entries, entry), entry);
+  const auto last = merge_environment({}, emulation_environment(request, "/nic", place, 7, {}));
+  BOOST_CHECK(holds(last, "LD_LIBRARY_PATH=/nic"));
+  BOOST_CHECK(holds(last, "TROUPE_EMULATION_HOST=2"));
 }
 
 BOOST_AUTO_TEST_CASE(random_text_has_two_digits_a_byte_and_does_not_repeat) {
