@@ -15,6 +15,7 @@
 #include "net/host/host_network.hpp"
 #include "net/tcp/tcp_address.hpp"
 #include "net/tcp/tcp_network.hpp"
+#include "net/verbs/verbs_network.hpp"
 
 namespace troupe::actors {
 
@@ -71,6 +72,9 @@ outcome<std::unique_ptr<lane_network>> open_network(const config::options& optio
     tcp.port_last = who.rendezvous.port;
   }
   if (options.transport.lanes == "tcp") return own(net::tcp_network::make(tcp, buffers));
+  if (options.transport.lanes == "verbs")
+    return own(
+        net::verbs_network::make({.queue_pairs = options.verbs, .tcp = std::move(tcp)}, buffers));
   const bool required = options.transport.lanes == "shm";
   return own(net::host_network::make(
       {.lanes = required ? net::host_lanes::required : net::host_lanes::preferred,

@@ -25,6 +25,13 @@ constexpr const char* check_footer =
     "Example:\n"
     "  troupe config check troupe.toml";
 
+// What this build cannot do whatever the options say; a comment, so that it may stand in a file.
+constexpr const char* left_out =
+    TROUPE_HAS_VERBS
+        ? ""
+        : "# This build has no RDMA (transport.lanes = verbs): infiniband/verbs.h was not "
+          "found.\n";
+
 /// What the words of all three commands say.
 struct config_request {
   config::load_request load;
@@ -38,6 +45,7 @@ int print_options(const config_request& request) {
   const std::string text =
       request.as_toml ? config::print_effective(*loaded) : config_table(*loaded);
   std::fputs(text.c_str(), stdout);
+  std::fputs(left_out, stdout);
   return 0;
 }
 
