@@ -32,6 +32,9 @@ outcome<driver_calls> driver_calls::load() {
   if (auto done = find("cuMemGetAddressRange", calls.address_range); !done)
     return fail(done.error());
   if (auto done = find("cuStreamBatchMemOp", calls.batch); !done) return fail(done.error());
+  if (auto done = find("cuGraphAddBatchMemOpNode", calls.add_batch); !done)
+    return fail(done.error());
+  if (auto done = find("cuCtxGetCurrent", calls.current_context); !done) return fail(done.error());
   return calls;
 }
 

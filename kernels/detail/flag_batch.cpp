@@ -1,7 +1,5 @@
 #include "kernels/detail/flag_batch.hpp"
 
-#include "kernels/detail/native_stream.hpp"
-
 namespace troupe::kernels::detail {
 
 flag_batch& flag_batch::set(const void* word, std::uint32_t value) {
@@ -22,15 +20,6 @@ flag_batch& flag_batch::wait(const void* word) {
   step.waitValue.flags = CU_STREAM_WAIT_VALUE_GEQ;
   steps_.push_back(step);
   return *this;
-}
-
-result<void> flag_batch::submit(const driver_calls& calls, stream_ref in) {
-  if (steps_.empty()) return {};
-  const auto status =
-      calls.batch(native(in), static_cast<unsigned>(steps_.size()), steps_.begin(), 0);
-  steps_.clear();
-  if (status == CUDA_SUCCESS) return {};
-  return fail(errc::system_failure, static_cast<std::int32_t>(status));
 }
 
 }  // namespace troupe::kernels::detail

@@ -4,10 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/detail/driver_calls.hpp"
-#include "kernels/stream_ref.hpp"
 #include "runtime/inline_list.hpp"
-#include "runtime/result.hpp"
 
 namespace troupe::kernels::detail {
 
@@ -25,8 +22,9 @@ class flag_batch {
   flag_batch& take(const void* word) { return wait(word).set(word, 0); }
 
   bool empty() const { return steps_.empty(); }
-  /// Puts the steps into the stream and forgets them.
-  result<void> submit(const driver_calls& calls, stream_ref in);
+  unsigned size() const { return static_cast<unsigned>(steps_.size()); }
+  CUstreamBatchMemOpParams* data() { return steps_.begin(); }
+  void clear() { steps_.clear(); }
 
  private:
   inline_list<CUstreamBatchMemOpParams, steps_max> steps_;

@@ -125,14 +125,21 @@ outcome<graph> graph::end(stream_ref into) {
   cudaGraph_t captured = nullptr;
   if (auto done = checked(cudaStreamEndCapture(native(into), &captured), "ending a capture"); !done)
     return fail(done.error());
-  graph made;
-  auto done =
-      checked(cudaGraphInstantiate(&made.native_, captured, 0), "making a graph ready to launch");
+  auto made = from(captured, into);
   static_cast<void>(cudaGraphDestroy(captured));
-  if (!done) return fail(done.error());
+  return made;
+}
+
+outcome<graph> graph::from(CUgraph_st* native_graph, stream_ref upload) {
+  graph made;
+  if (auto done = checked(cudaGraphInstantiate(&made.native_, native_graph, 0),
+                          "making a graph ready to launch");
+      !done)
+    return fail(done.error());
   // Uploaded now, so that the first launch does not allocate.
-  if (auto sent = checked(cudaGraphUpload(made.native_, native(into)), "uploading a graph"); !sent)
-    return fail(sent.error());
+  if (auto done = checked(cudaGraphUpload(made.native_, native(upload)), "uploading a graph");
+      !done)
+    return fail(done.error());
   return made;
 }
 

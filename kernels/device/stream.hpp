@@ -5,6 +5,7 @@
 #include "kernels/stream_ref.hpp"
 #include "runtime/result.hpp"
 
+struct CUgraph_st;
 struct CUgraphExec_st;
 
 namespace troupe::kernels {
@@ -81,6 +82,9 @@ class graph {
   ~graph() { reset(); }
   graph(graph&& other) noexcept { *this = std::move(other); }
   graph& operator=(graph&& other) noexcept;
+
+  /// Makes a graph of CUDA ready to launch, which stays its owner's.
+  static outcome<graph> from(CUgraph_st* native, stream_ref upload);
 
   result<void> launch(stream_ref in) const;
   bool valid() const { return native_ != nullptr; }

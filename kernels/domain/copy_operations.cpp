@@ -53,10 +53,12 @@ outcome<void> copy_operations::start(stream_ref in, const copy_plan& plan) {
   if (!captured) return fail(named(captured.error(), "asking a stream whether it is captured"));
   result<void> done;
   if (*captured) {
-    done = enqueue(in, plan);
+    stream_recorder captured_streams(calls_);
+    done = enqueue(captured_streams, in, plan);
   } else {
-    const auto ready =
-        graphs_.find_or_capture(plan, recording_, [&] { return enqueue(recording_.ref(), plan); });
+    const auto ready = graphs_.find_or_make(plan, calls_, recording_.ref(), [&](recorder& to) {
+      return enqueue(to, recording_.ref(), plan);
+    });
     if (!ready) return fail(ready.error());
     done = (*ready)->launch(in);
   }
@@ -64,37 +66,36 @@ outcome<void> copy_operations::start(stream_ref in, const copy_plan& plan) {
   return {};
 }
 
-result<void> copy_operations::enqueue_copy(stream_ref in, const outgoing_copy& copy,
+result<void> copy_operations::enqueue_copy(recorder& to, stream_ref in, const outgoing_copy& copy,
                                            bool is_exchange) {
   const bool leaves = copy.peer != rank_;
   flag_batch flags;
   if (is_exchange) flags.set(&board_->ready[rank_][copy.peer], 1);
   if (leaves) flags.take(&board_->ready[copy.peer][rank_]);
-  auto done = flags.submit(calls_, in);
-  if (done && copy.bytes > 0)
-    done = checked(cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDefault, native(in)));
+  auto done = to.flags(in, flags);
+  if (done && copy.bytes > 0) done = to.copy(in, copy.to, copy.from, copy.bytes);
   if (leaves) flags.set(&board_->landed[rank_][copy.peer], 1);
   if (is_exchange) flags.take(&board_->landed[copy.peer][rank_]);
-  return done ? flags.submit(calls_, in) : done;
+  return done ? to.flags(in, flags) : done;
 }
 
-result<void> copy_operations::enqueue(stream_ref in, const copy_plan& plan) {
+result<void> copy_operations::enqueue(recorder& to, stream_ref in, const copy_plan& plan) {
   const auto waiting = only_incoming(plan);
   flag_batch flags;
   for (const auto peer : waiting)
     flags.set(&board_->ready[rank_][peer], 1);
-  auto done = flags.submit(calls_, in);
+  auto done = to.flags(in, flags);
   // The first copy goes on in the stream itself: what forks from it has to be joined again.
   for (std::size_t i = 1; i < plan.outgoing.size() && done; ++i)
-    done = order(in, beside_[i - 1].ref());
+    done = to.order(in, beside_[i - 1].ref());
   for (std::size_t i = 0; i < plan.outgoing.size() && done; ++i)
-    done = enqueue_copy(i == 0 ? in : beside_[i - 1].ref(), plan.outgoing[i],
+    done = enqueue_copy(to, i == 0 ? in : beside_[i - 1].ref(), plan.outgoing[i],
                         contains(plan.incoming, plan.outgoing[i].peer));
   for (std::size_t i = 1; i < plan.outgoing.size() && done; ++i)
-    done = order(beside_[i - 1].ref(), in);
+    done = to.order(beside_[i - 1].ref(), in);
   for (const auto peer : waiting)
     flags.take(&board_->landed[peer][rank_]);
-  return done ? flags.submit(calls_, in) : done;
+  return done ? to.flags(in, flags) : done;
 }
 
 }  // namespace troupe::kernels::detail

@@ -115,17 +115,15 @@ struct kernels_of {
 
 }  // namespace
 
-result<void> launch_pipelined_all_reduce(stream_ref in, const pipelined_all_reduce_task& task) {
+result<kernel_launch> pipelined_all_reduce_launch(pipelined_all_reduce_task& task) {
   const auto* const kernels = of_type<kernels_of>(task.work.type);
   if (kernels == nullptr || task.blocks == 0 || task.blocks > meeting_blocks_max)
     return fail(errc::bad_argument);
   auto kernel = kernels->any;
   if (task.members.size == 2)
     kernel = task.work.op == reduction::sum ? kernels->pair_sum : kernels->pair;
-  const device_scope current(in.device);
-  void* arguments[] = {const_cast<pipelined_all_reduce_task*>(&task)};
-  return checked(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(task.blocks),
-                                  dim3(threads_of_reduction), arguments, 0, native(in)));
+  return kernel_launch{reinterpret_cast<const void*>(kernel), task.blocks, threads_of_reduction,
+                       &task};
 }
 
 result<void> load_pipelined_all_reduce() {

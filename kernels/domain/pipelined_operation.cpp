@@ -73,10 +73,12 @@ outcome<void> pipelined_operation::start(stream_ref in, const pipelined_plan& pl
   if (!captured) return fail(named(captured.error(), "asking a stream whether it is captured"));
   result<void> done;
   if (*captured) {
-    done = enqueue(in, plan);
+    stream_recorder captured_streams(calls_);
+    done = enqueue(captured_streams, in, plan);
   } else {
-    const auto ready =
-        graphs_.find_or_capture(plan, recording_, [&] { return enqueue(recording_.ref(), plan); });
+    const auto ready = graphs_.find_or_make(plan, calls_, recording_.ref(), [&](recorder& to) {
+      return enqueue(to, recording_.ref(), plan);
+    });
     if (!ready) return fail(ready.error());
     done = (*ready)->launch(in);
   }
@@ -84,8 +86,8 @@ outcome<void> pipelined_operation::start(stream_ref in, const pipelined_plan& pl
   return {};
 }
 
-result<void> pipelined_operation::contribute(stream_ref in, const pipelined_plan& plan,
-                                             std::uint32_t peer) {
+result<void> pipelined_operation::contribute(recorder& to, stream_ref in,
+                                             const pipelined_plan& plan, std::uint32_t peer) {
   const auto chunks = chunks_of(plan, peer);
   if (!chunks) return tl::unexpected<error>(chunks.error());
   const auto share = share_of(peer, members_.size, plan.work.count * size_of(plan.work.type));
@@ -94,20 +96,19 @@ result<void> pipelined_operation::contribute(stream_ref in, const pipelined_plan
   flag_batch flags;
   for (std::uint32_t chunk = 0; chunk < chunks->count; ++chunk) {
     if (chunk >= pipeline_depth) flags.take(&own.freed[peer][chunk - pipeline_depth]);
-    if (auto done = flags.submit(calls_, in); !done) return done;
+    if (auto done = to.flags(in, flags); !done) return done;
     const auto first = chunks->first(chunk);
     if (auto done =
-            checked(cudaMemcpyAsync(places + chunk % pipeline_depth * place_bytes_,
-                                    plan.send[members_.rank] + share.first + first,
-                                    chunks->ends[chunk] - first, cudaMemcpyDefault, native(in)));
+            to.copy(in, places + chunk % pipeline_depth * place_bytes_,
+                    plan.send[members_.rank] + share.first + first, chunks->ends[chunk] - first);
         !done)
       return done;
     flags.set(&board_of(peer).contributed[members_.rank][chunk], 1);
   }
-  return flags.submit(calls_, in);
+  return to.flags(in, flags);
 }
 
-result<void> pipelined_operation::spread(stream_ref in, const pipelined_plan& plan,
+result<void> pipelined_operation::spread(recorder& to, stream_ref in, const pipelined_plan& plan,
                                          std::uint32_t peer) {
   const auto chunks = chunks_of(plan, members_.rank);
   if (!chunks) return tl::unexpected<error>(chunks.error());
@@ -117,19 +118,18 @@ result<void> pipelined_operation::spread(stream_ref in, const pipelined_plan& pl
   flags.take(&host_->ready[peer][members_.rank]);
   for (std::uint32_t chunk = 0; chunk < chunks->count; ++chunk) {
     flags.take(&board_of(members_.rank).reduced[peer][chunk]);
-    if (auto done = flags.submit(calls_, in); !done) return done;
+    if (auto done = to.flags(in, flags); !done) return done;
     const auto first = share.first + chunks->first(chunk);
-    if (auto done = checked(cudaMemcpyAsync(
-            plan.receive[peer] + first, plan.receive[members_.rank] + first,
-            chunks->ends[chunk] - chunks->first(chunk), cudaMemcpyDefault, native(in)));
+    if (auto done = to.copy(in, plan.receive[peer] + first, plan.receive[members_.rank] + first,
+                            chunks->ends[chunk] - chunks->first(chunk));
         !done)
       return done;
   }
   flags.set(&host_->landed[members_.rank][peer], 1);
-  return flags.submit(calls_, in);
+  return to.flags(in, flags);
 }
 
-result<void> pipelined_operation::reduce(stream_ref in, const pipelined_plan& plan) {
+result<void> pipelined_operation::reduce(recorder& to, stream_ref in, const pipelined_plan& plan) {
   const auto chunks = chunks_of(plan, members_.rank);
   if (!chunks) return tl::unexpected<error>(chunks.error());
   const auto share =
@@ -144,14 +144,16 @@ result<void> pipelined_operation::reduce(stream_ref in, const pipelined_plan& pl
   task.place_bytes = place_bytes_;
   task.blocks = plan.blocks;
   task.chunks = *chunks;
-  return launch_pipelined_all_reduce(in, task);
+  const auto launch = pipelined_all_reduce_launch(task);
+  if (!launch) return tl::unexpected<error>(launch.error());
+  return to.launch(in, *launch);
 }
 
-result<void> pipelined_operation::enqueue(stream_ref in, const pipelined_plan& plan) {
+result<void> pipelined_operation::enqueue(recorder& to, stream_ref in, const pipelined_plan& plan) {
   flag_batch flags;
   for (std::uint32_t peer = 0; peer < members_.size; ++peer)
     if (peer != members_.rank) flags.set(&host_->ready[members_.rank][peer], 1);
-  auto done = flags.submit(calls_, in);
+  auto done = to.flags(in, flags);
   // Everything forks before anything is joined: the parts wait for each other.
   std::vector<std::uint32_t> peers;
   for (std::uint32_t step = 1; step < members_.size; ++step)
@@ -161,17 +163,17 @@ result<void> pipelined_operation::enqueue(stream_ref in, const pipelined_plan& p
     for (const std::uint32_t part : {0, 1})
       parts.push_back(copying_[2 * peer + part].ref());
   for (const auto part : parts)
-    if (done) done = order(in, part);
-  if (done) done = reduce(reducing_.ref(), plan);
+    if (done) done = to.order(in, part);
+  if (done) done = reduce(to, reducing_.ref(), plan);
   for (const auto peer : peers) {
-    if (done) done = contribute(copying_[2 * peer].ref(), plan, peer);
-    if (done) done = spread(copying_[2 * peer + 1].ref(), plan, peer);
+    if (done) done = contribute(to, copying_[2 * peer].ref(), plan, peer);
+    if (done) done = spread(to, copying_[2 * peer + 1].ref(), plan, peer);
   }
   for (const auto part : parts)
-    if (done) done = order(part, in);
+    if (done) done = to.order(part, in);
   for (const auto peer : peers)
     flags.take(&host_->landed[peer][members_.rank]);
-  return done ? flags.submit(calls_, in) : done;
+  return done ? to.flags(in, flags) : done;
 }
 
 }  // namespace troupe::kernels::detail

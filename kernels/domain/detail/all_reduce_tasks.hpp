@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/detail/recorder.hpp"
 #include "kernels/domain/domain_layout.hpp"
 #include "kernels/host_device.hpp"
 #include "kernels/stream_ref.hpp"
@@ -115,9 +116,8 @@ struct pipelined_all_reduce_task {
 /// Grid:  `blocks` of 512 threads, all resident.
 /// Bytes: (P + 1) / P * bytes of local memory.
 /// Order: by rank, in the type's working precision, rounded once.
-/// Errors: bad_argument, system_failure if the launch is refused.
-/// Thread: any; enters CUDA.
-result<void> launch_pipelined_all_reduce(stream_ref in, const pipelined_all_reduce_task& task);
+/// Errors: bad_argument.
+result<kernel_launch> pipelined_all_reduce_launch(pipelined_all_reduce_task& task);
 
 /// Loads the kernels of each onto the current GPU, so that no launch does, which could wait for
 /// whatever runs there.

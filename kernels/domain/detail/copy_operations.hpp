@@ -43,8 +43,9 @@ class copy_operations {
   outcome<void> start(stream_ref in, const copy_plan& plan);
 
  private:
-  result<void> enqueue(stream_ref in, const copy_plan& plan);
-  result<void> enqueue_copy(stream_ref in, const outgoing_copy& copy, bool is_exchange);
+  result<void> enqueue(recorder& to, stream_ref in, const copy_plan& plan);
+  result<void> enqueue_copy(recorder& to, stream_ref in, const outgoing_copy& copy,
+                            bool is_exchange);
 
   driver_calls calls_;
   host_board* board_ = nullptr;

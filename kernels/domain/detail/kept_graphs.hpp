@@ -2,10 +2,10 @@
 
 #include <cstddef>
 #include <list>
-#include <thread>
 #include <utility>
 
 #include "kernels/detail/cuda_status.hpp"
+#include "kernels/detail/recorder.hpp"
 #include "kernels/device/stream.hpp"
 
 namespace troupe::kernels::detail {
@@ -18,20 +18,19 @@ class kept_graphs {
   /// A trainer repeats a few dozen buffers; a graph is some kilobytes.
   static constexpr std::size_t count_max = 64;
 
-  /// The graph of a plan: kept, or captured from what `enqueue` puts into `recording`.
+  /// The graph of a plan: kept, or made of what `enqueue(recorder)` records.
   template <class Enqueue>
-  outcome<const graph*> find_or_capture(const Plan& plan, const stream& recording,
-                                        const Enqueue& enqueue) {
+  outcome<const graph*> find_or_make(const Plan& plan, const driver_calls& calls, stream_ref upload,
+                                     const Enqueue& enqueue) {
     for (auto at = kept_.begin(); at != kept_.end(); ++at)
       if (at->plan == plan) {
         kept_.splice(kept_.begin(), kept_, at);
         return &kept_.front().ready;
       }
-    auto made = capture(recording, enqueue);
-    for (int again = 0; again < retries_max && is_invalidated(made); ++again) {
-      std::this_thread::yield();
-      made = capture(recording, enqueue);
-    }
+    graph_recorder recording(calls, upload.device);
+    if (const result<void> done = enqueue(recording); !done)
+      return fail(named(done.error(), "making the graph of an operation between GPUs"));
+    auto made = recording.finish(upload);
     if (!made) return fail(made.error());
     if (kept_.size() == count_max) kept_.pop_back();
     kept_.push_front({plan, std::move(*made)});
@@ -39,23 +38,6 @@ class kept_graphs {
   }
 
  private:
-  /// Another thread that loads a kernel or waits for the GPU may invalidate a capture, whatever its
-  /// mode (seen beside a thread that does nothing else; a trainer does it now and then).
-  static constexpr int retries_max = 10'000;
-
-  static bool is_invalidated(const outcome<graph>& made) {
-    return !made && made.error().what.native == cudaErrorStreamCaptureInvalidated;
-  }
-
-  template <class Enqueue>
-  static outcome<graph> capture(const stream& recording, const Enqueue& enqueue) {
-    return graph::capture(recording, [&]() -> outcome<void> {
-      if (const result<void> done = enqueue(); !done)
-        return fail(named(done.error(), "capturing an operation between GPUs"));
-      return {};
-    });
-  }
-
   struct kept {
     Plan plan;
     graph ready;

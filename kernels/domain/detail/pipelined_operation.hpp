@@ -39,10 +39,11 @@ class pipelined_operation {
   outcome<void> start(stream_ref in, const pipelined_plan& plan);
 
  private:
-  result<void> enqueue(stream_ref in, const pipelined_plan& plan);
-  result<void> contribute(stream_ref in, const pipelined_plan& plan, std::uint32_t peer);
-  result<void> spread(stream_ref in, const pipelined_plan& plan, std::uint32_t peer);
-  result<void> reduce(stream_ref in, const pipelined_plan& plan);
+  result<void> enqueue(recorder& to, stream_ref in, const pipelined_plan& plan);
+  result<void> contribute(recorder& to, stream_ref in, const pipelined_plan& plan,
+                          std::uint32_t peer);
+  result<void> spread(recorder& to, stream_ref in, const pipelined_plan& plan, std::uint32_t peer);
+  result<void> reduce(recorder& to, stream_ref in, const pipelined_plan& plan);
   result<chunk_table> chunks_of(const pipelined_plan& plan, std::uint32_t rank) const;
   domain_board& board_of(std::uint32_t rank) const;
   std::byte* place_of(std::uint32_t owner, std::uint32_t source) const;
