@@ -106,7 +106,8 @@ int bind_socket(const std::string& host, std::uint16_t& port) {
 
 }  // namespace
 
-tcp_lane_world::tcp_lane_world(const std::string& host, duration patience, lane_kind kind)
+tcp_lane_world::tcp_lane_world(const std::string& host, duration patience, lane_kind kind,
+                               const std::array<std::string, 2>& devices)
     : host_(host), patience_(patience) {
   buffers_.assign(2, buffer_table(buffer_count_max));
   for (auto& buffers : buffers_) {
@@ -117,7 +118,10 @@ tcp_lane_world::tcp_lane_world(const std::string& host, duration patience, lane_
       TROUPE_ASSERT(network.has_value());
       networks_.push_back(std::move(*network));
     } else if (kind == lane_kind::verbs) {
-      auto network = net::verbs_network::make({.queue_pairs = {}, .tcp = options}, buffers);
+      config::verbs_options queue_pairs;
+      queue_pairs.devices = devices[networks_.size()];
+      auto network =
+          net::verbs_network::make({.queue_pairs = queue_pairs, .tcp = options}, buffers);
       if (!network) std::fprintf(stderr, "%s\n", to_string(network.error()).c_str());
       TROUPE_ASSERT(network.has_value());
       networks_.push_back(std::move(*network));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,8 +45,10 @@ class machine_lane_world : public lane_world {
 /// shm, with shared memory where it can be had, or, `kind` verbs, with RDMA queue pairs.
 class tcp_lane_world : public machine_lane_world {
  public:
+  /// `devices`: what each endpoint uses, where `kind` is verbs; empty: every device.
   explicit tcp_lane_world(const std::string& host, duration patience = std::chrono::seconds(20),
-                          lane_kind kind = lane_kind::tcp);
+                          lane_kind kind = lane_kind::tcp,
+                          const std::array<std::string, 2>& devices = {});
   ~tcp_lane_world() override;
 
   /// Whether this machine has the address.

@@ -12,22 +12,25 @@ namespace troupe::conformance {
 
 namespace {
 
-// In a virtual machine a processor is fifty times slower: `conformance_net_verbs_lane -- small`.
+// Words after `--`: "small" for a virtual machine, whose processor is fifty times slower; two names
+// of devices, one for each endpoint.
+std::string word(int index) {
+  const auto& suite = boost::unit_test::framework::master_test_suite();
+  return index < suite.argc ? suite.argv[index] : "";
+}
+
+bool is_small() {
+  return word(1) == "small";
+}
+
 class verbs_lane_world final : public tcp_lane_world {
  public:
   verbs_lane_world()
-      : tcp_lane_world("127.0.0.1",
-                       is_small() ? std::chrono::seconds(120) : std::chrono::seconds(20),
-                       lane_kind::verbs) {}
+      : tcp_lane_world("127.0.0.1", std::chrono::seconds(is_small() ? 120 : 20), lane_kind::verbs,
+                       {word(2), word(3)}) {}
 
   std::uint64_t large_bytes() const override {
     return is_small() ? 2ull << 20 : tcp_lane_world::large_bytes();
-  }
-
- private:
-  static bool is_small() {
-    const auto& suite = boost::unit_test::framework::master_test_suite();
-    return suite.argc > 1 && std::string(suite.argv[1]) == "small";
   }
 };
 
