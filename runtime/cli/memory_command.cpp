@@ -18,11 +18,10 @@ namespace {
 
 constexpr const char* footer =
     "Starts jobs of 2, 8 and 64 processes and one of 1,024 simulated ranks, or those of -n and\n"
-    "--simulated, and prints what a rank holds when it has joined (idle) and after reductions "
-    "along\n"
-    "the ring (used). Rows are the purposes of the ledger; below it stand what malloc says and "
-    "the\n"
-    "difference. Simulated ranks have small rings, as thousands of them share one process.\n"
+    "--simulated, and prints what a rank holds when it has joined (idle) and after reductions\n"
+    "along the ring (used; simulated: broadcasts along a chain). Rows are the purposes of the\n"
+    "ledger; below it stand what malloc says and the difference. Simulated ranks have small\n"
+    "rings, as thousands of them share one process.\n"
     "\n"
     "Example:\n"
     "  troupe bench memory -n 8 --json memory.json";

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 #include "runtime/cli/process_end.hpp"
 #include "runtime/communicator.hpp"
@@ -19,6 +20,14 @@ constexpr duration farewell = std::chrono::seconds(10);
 constexpr std::uint64_t small_count = 2;
 constexpr std::uint64_t large_count = (1ull << 20) / sizeof(float);
 constexpr int repetition_count = 8;
+
+/// The same for simulated ranks: too long for a slot of a small message.
+constexpr std::uint64_t chain_count = 4096;
+
+/// Between the sample of an idle rank and its first call, whose connections its peers would count.
+/// There is no other way to wait for them: a barrier connects. Chosen: ranks of one host join
+/// within some ms of each other.
+constexpr duration idle_pause = std::chrono::milliseconds(500);
 
 /// What a rank tells rank 0: three samples, as one array of words.
 struct rank_samples {
@@ -67,6 +76,7 @@ outcome<void> measure(communicator& world, const memory_sample& before,
   rank_samples mine;
   mine.before = before;
   mine.idle = sample_process(world.memory());
+  std::this_thread::sleep_for(idle_pause);
   if (auto used = use_the_ring(world); !used) return used;
   mine.used = sample_process(world.memory());
   std::vector<rank_samples> all(world.size());
@@ -102,9 +112,12 @@ outcome<int> run_memory_rank(const memory_run_options& options) {
 outcome<std::vector<memory_case>> simulate_memory(std::uint32_t rank_count) {
   simulation_options options;
   options.rank_count = rank_count;
-  options.operation.count = small_count;
+  // Along a chain each rank moves what a neighbour has, too, in as many steps as there are ranks;
+  // an all_reduce along the ring takes their square.
+  options.operation = {operation_kind::broadcast, data_type::float32, reduction::sum, 0,
+                       chain_count};
   options.repetition_count = 2;
-  options.call.algorithm = algorithm::ring;
+  options.call.algorithm = algorithm::chain;
   const auto report = simulate(options);
   if (!report) return fail(report.error());
   std::vector<rank_samples> ranks(rank_count);
