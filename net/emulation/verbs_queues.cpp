@@ -172,7 +172,9 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* asked) {
     return refused<ibv_qp>("ibv_create_qp", EINVAL, problem + "see ibv_query_device");
   auto& owner = nic_of(pd->context);
   const std::lock_guard guard(owner.lock);
-  return make_queue_pair(owner, *pd, *asked);
+  auto* const made = make_queue_pair(owner, *pd, *asked);
+  if (made != nullptr) asked->cap = of(made).made_with.cap;
+  return made;
 }
 
 int ibv_destroy_qp(ibv_qp* handle) {

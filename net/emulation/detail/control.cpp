@@ -39,8 +39,9 @@ struct open_devices {
   std::unique_ptr<control_channel> channel;
 };
 
+// Never ends: a program may exit with devices open, and their threads go on until the very end.
 open_devices& devices() {
-  static open_devices held;
+  static open_devices& held = *std::make_unique<open_devices>().release();
   return held;
 }
 

@@ -45,7 +45,7 @@ void copy_front(void* to, const Attributes& from, std::size_t bytes) {
 }  // namespace
 
 const std::vector<ibv_device*>& process_devices() {
-  static const device_set devices = make_devices();
+  static const device_set& devices = *std::make_unique<device_set>(make_devices()).release();
   return devices.all;
 }
 

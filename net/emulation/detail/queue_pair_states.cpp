@@ -200,6 +200,12 @@ ibv_qp* make_queue_pair(nic& owner, ibv_pd& pd, const ibv_qp_init_attr& asked) {
 
 void end_queue_pair(nic& owner, queue_pair& qp) {
   reset(owner, qp);
+  owner.async_events.remove([&qp](const ibv_async_event& event) {
+    const bool is_of_a_qp = event.event_type == IBV_EVENT_QP_FATAL ||
+                            event.event_type == IBV_EVENT_QP_REQ_ERR ||
+                            event.event_type == IBV_EVENT_QP_ACCESS_ERR;
+    return is_of_a_qp && event.element.qp == &qp.handle;
+  });
   --qp.send_cq->users;
   --qp.recv_cq->users;
   owner.drop_ring(qp.send.ring_offset, qp.send.ring_bytes);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
 
 namespace troupe::net::emulation {
 
@@ -89,8 +90,9 @@ settings read() {
 
 }  // namespace
 
+// They never end: threads of open devices read them until the very end of the process.
 const settings& process_settings() {
-  static const settings read_once = read();
+  static const settings& read_once = *std::make_unique<settings>(read()).release();
   return read_once;
 }
 

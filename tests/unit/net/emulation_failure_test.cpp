@@ -1,6 +1,7 @@
 #define BOOST_TEST_MODULE net_emulation_failure
 #include <boost/test/unit_test.hpp>
 
+#include <fcntl.h>
 #include <poll.h>
 
 #include <chrono>
@@ -251,6 +252,34 @@ BOOST_AUTO_TEST_CASE(steps_and_attributes_that_verbs_do_not_allow_are_errors) {
   to.port_num = 1;
   BOOST_TEST(ibv_modify_qp(node.qp, &to, all) == 0);
   BOOST_TEST(node.qp->state == IBV_QPS_INIT);
+}
+
+BOOST_FIXTURE_TEST_CASE(events_of_a_queue_pair_end_with_it, pair_of_nodes) {
+  auto wr = sender.aimed(IBV_WR_RDMA_WRITE, 1, receiver, (1 << 20) - 1);
+  BOOST_TEST(sender.post(wr, {sender.piece(0, 2)}) == 0);
+  BOOST_TEST(next(sender).status == IBV_WC_REM_ACCESS_ERR);
+  BOOST_TEST(ibv_destroy_qp(receiver.qp) == 0);
+  receiver.qp = nullptr;
+  ::fcntl(receiver.context->async_fd, F_SETFL, O_NONBLOCK);
+  ibv_async_event event{};
+  BOOST_TEST(ibv_get_async_event(receiver.context, &event) == -1);
+  BOOST_TEST(errno == EAGAIN);
+}
+
+BOOST_AUTO_TEST_CASE(a_queue_pair_says_what_it_was_given) {
+  emulated_node node;
+  ibv_qp_init_attr init{};
+  init.send_cq = init.recv_cq = node.cq;
+  init.qp_type = IBV_QPT_RC;
+  init.cap = {3, 0, 2, 0, 0};
+  auto* const qp = ibv_create_qp(node.pd, &init);
+  BOOST_REQUIRE(qp != nullptr);
+  BOOST_TEST(init.cap.max_send_wr == 3u);
+  BOOST_TEST(init.cap.max_recv_wr == 1u);
+  BOOST_TEST(ibv_destroy_qp(qp) == 0);
+  init.cap.max_send_sge = 17;
+  BOOST_TEST(ibv_create_qp(node.pd, &init) == nullptr);
+  BOOST_TEST(errno == EINVAL);
 }
 
 BOOST_AUTO_TEST_CASE(memory_that_is_not_there_is_not_registered) {

@@ -7,7 +7,9 @@
 
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "tests/unit/net/emulated_node.hpp"
@@ -18,6 +20,7 @@ using namespace troupe::net;
 
 struct death {
   int signal = 0;
+  int code = 0;
   std::string said;  ///< on standard error
 };
 
@@ -44,6 +47,7 @@ death end_of(const std::function<void()>& wrong) {
   int status = 0;
   ::waitpid(child, &status, 0);
   seen.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  seen.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
   return seen;
 }
 
@@ -61,6 +65,20 @@ BOOST_AUTO_TEST_CASE(a_program_that_does_nothing_wrong_lives) {
     node.connect(node.address());
   });
   BOOST_TEST(seen.signal == 0);
+  BOOST_TEST(seen.said == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_process_may_exit_with_everything_open_and_so_may_its_child) {
+  const auto seen = end_of([] {
+    static auto* const node = std::make_unique<emulated_node>().release();
+    node->connect(node->address());
+    if (::fork() == 0) std::exit(0);
+    int status = 0;
+    ::wait(&status);
+    std::exit(status);
+  });
+  BOOST_TEST(seen.signal == 0);
+  BOOST_TEST(seen.code == 0);
   BOOST_TEST(seen.said == "");
 }
 
