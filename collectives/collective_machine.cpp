@@ -8,6 +8,7 @@
 #include "collectives/direct/direct_root_machine.hpp"
 #include "collectives/direct/direct_scatter_machine.hpp"
 #include "collectives/dissemination/dissemination_machine.hpp"
+#include "collectives/ftar/ftar_machine.hpp"
 #include "collectives/local/local_machine.hpp"
 #include "collectives/point_to_point/point_to_point_machine.hpp"
 #include "collectives/recursive_doubling/recursive_doubling_machine.hpp"

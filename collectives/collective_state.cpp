@@ -87,6 +87,7 @@ algorithm_state make_part(const collective_task& task) {
     case algorithm::recursive_halving: return make_recursive_halving_state(task);
     case algorithm::bruck: return make_bruck_state(task);
     case algorithm::binary_tree: return make_binary_tree_state(task);
+    case algorithm::ftar: return make_ftar_state(task);
     case algorithm::dissemination: return make_dissemination_state(task);
     case algorithm::point_to_point: return point_to_point_state{};
   }
@@ -103,6 +104,7 @@ result<collective_state> make_state(const plan& what, const collective_buffers& 
   if (expected.receive_bytes != 0 && buffers.receive.bytes != expected.receive_bytes)
     return fail(errc::bad_argument);
   if (buffers.scratch.bytes < what.scratch_bytes) return fail(errc::bad_argument);
+  if (buffers.saved.bytes < what.saved_bytes) return fail(errc::bad_argument);
   if (!blocks_fit(what, buffers)) return fail(errc::bad_argument);
 
   collective_state state;
@@ -115,6 +117,8 @@ result<collective_state> make_state(const plan& what, const collective_buffers& 
     const buffer_view& inner = output_inside ? buffers.receive : buffers.send;
     if (expected.offset_in_place == no_place) return fail(errc::bad_argument);
     if (inner.offset != outer.offset + expected.offset_in_place) return fail(errc::bad_argument);
+    const bool saves = what.path.algorithm == algorithm::ftar;
+    if (saves && buffers.saved.bytes != expected.send_bytes) return fail(errc::bad_argument);
     state.task.in_place = true;
   }
   state.part = make_part(state.task);

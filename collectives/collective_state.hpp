@@ -13,6 +13,7 @@
 #include "collectives/direct/direct_root_state.hpp"
 #include "collectives/direct/direct_scatter_state.hpp"
 #include "collectives/dissemination/dissemination_state.hpp"
+#include "collectives/ftar/ftar_state.hpp"
 #include "collectives/local/local_state.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/point_to_point/point_to_point_state.hpp"
@@ -35,7 +36,8 @@ using algorithm_state =
     std::variant<local_state, ring_state, recursive_doubling_state, direct_gather_state,
                  direct_scatter_state, binomial_tree_state, dissemination_state,
                  point_to_point_state, direct_root_state, direct_exchange_state, reduce_tree_state,
-                 recursive_halving_state, bruck_state, binary_tree_state, reduce_broadcast_state>;
+                 recursive_halving_state, bruck_state, binary_tree_state, reduce_broadcast_state,
+                 ftar_state>;
 
 enum class collective_phase : std::uint8_t { planned, running, finished };
 
@@ -50,8 +52,9 @@ struct collective_state {
 
 /// The state before `collective_started`.
 /// Errors: bad_argument if a buffer has not the bytes that the plan's signature says, scratch is
-///         too small, input and output overlap other than in place, or the blocks of an
-///         all_to_all_v are not one for each rank, leave a buffer, or differ for this rank itself.
+///         too small, `saved` has another size than an input in place, input and output overlap
+///         other than in place, or the blocks of an all_to_all_v are not one for each rank, leave a
+///         buffer, or differ for this rank itself.
 result<collective_state> make_state(const plan& what, const collective_buffers& buffers);
 
 }  // namespace troupe::collectives

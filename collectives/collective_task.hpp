@@ -21,6 +21,7 @@ struct collective_buffers {
   buffer_view send{};
   buffer_view receive{};
   buffer_view scratch{};
+  buffer_view saved{};  ///< `plan::saved_bytes`, overlapping nothing: takes the input in place
   /// all_to_all_v: one block a rank, read until the operation is finished; whoever drives keeps it.
   std::span<const peer_block> blocks{};
 };

@@ -46,7 +46,8 @@ bool names_members(const plan_request& request) {
 
 bool in_range(const tuning& limits) {
   return limits.chunk_bytes > 0 && limits.pipeline_chunk_count > 0 &&
-         limits.pipeline_chunk_count <= window_width_max;
+         limits.pipeline_chunk_count <= window_width_max && limits.ftar_chunk_bytes > 0 &&
+         limits.ftar_chunk_count > 0 && limits.ftar_chunk_count <= window_width_max;
 }
 
 /// Kinds whose larger buffer has a block for each rank.
@@ -73,12 +74,16 @@ std::optional<std::uint64_t> buffer_bytes(const plan_request& request) {
 
 // -- sizes ----------------------------------------------------------------------------------------
 
+bool is_ring(const plan& what) {
+  return what.path.algorithm == algorithm::ring || what.path.algorithm == algorithm::ftar;
+}
+
 /// Bytes that are cut into chunks: a block, a run of blocks, or the whole buffer where there are no
 /// blocks.
 std::uint64_t unit_bytes(const plan& what) {
   const operation_signature& signature = what.signature;
   std::uint64_t elements = signature.count;
-  if (signature.kind == operation_kind::all_reduce && what.path.algorithm == algorithm::ring)
+  if (signature.kind == operation_kind::all_reduce && is_ring(what))
     elements = pieces_of(signature.count, what.size);
   if (what.path.algorithm == algorithm::bruck) elements *= what.size / 2;
   if (what.path.algorithm == algorithm::binary_tree) elements *= what.size;
@@ -89,7 +94,8 @@ std::uint64_t unit_bytes(const plan& what) {
 std::uint64_t chunk_count_max(const plan& what) {
   const auto rounds = static_cast<std::uint64_t>(std::bit_width(what.size));
   switch (what.path.algorithm) {
-    case algorithm::ring: return step_count_max / (2 * std::uint64_t{what.size}) - window_width_max;
+    case algorithm::ring:
+    case algorithm::ftar: return step_count_max / (2 * std::uint64_t{what.size}) - window_width_max;
     case algorithm::recursive_doubling: return step_count_max / (rounds + 2);
     case algorithm::recursive_halving: return step_count_max / (2 * rounds + 2);
     case algorithm::bruck:
@@ -104,10 +110,10 @@ std::uint64_t largest_chunk_bytes(const plan& what, std::uint64_t unit, const tu
   if (what.signature.kind == operation_kind::all_to_all_v) return limits.chunk_bytes;
   if (what.path.algorithm == algorithm::chain)
     return std::min(unit, chain_chunk_bytes(unit, limits));
-  const std::uint64_t most = std::min(limits.chunk_bytes, unit);
-  if (what.path.algorithm != algorithm::ring) return most;
-  return std::min(most,
-                  std::max(ring_chunk_bytes_min, pieces_of(unit, limits.pipeline_chunk_count)));
+  const bool is_ftar = what.path.algorithm == algorithm::ftar;
+  const std::uint64_t most = std::min(is_ftar ? limits.ftar_chunk_bytes : limits.chunk_bytes, unit);
+  if (!is_ring(what)) return most;
+  return std::min(most, std::max(ring_chunk_bytes_min, pieces_of(unit, what.pipeline_chunk_count)));
 }
 
 std::uint64_t chunk_bytes_of(const plan& what, const tuning& limits) {
@@ -120,7 +126,8 @@ std::uint64_t chunk_bytes_of(const plan& what, const tuning& limits) {
 
 std::uint64_t scratch_bytes_of(const plan& what) {
   switch (what.path.algorithm) {
-    case algorithm::ring: return ring_shape_of(what).scratch_chunk_count() * what.chunk_bytes;
+    case algorithm::ring:
+    case algorithm::ftar: return ring_shape_of(what).scratch_chunk_count() * what.chunk_bytes;
     case algorithm::recursive_doubling: return 2 * what.chunk_bytes;
     case algorithm::recursive_halving: return recursive_halving_scratch_bytes(what);
     case algorithm::binomial_tree:
@@ -152,8 +159,10 @@ result<plan> make_plan(const plan_request& request, const tuning& limits) {
             .size = request.size,
             .pipeline_chunk_count = limits.pipeline_chunk_count,
             .peer = request.peer};
+  if (what.path.algorithm == algorithm::ftar) what.pipeline_chunk_count = limits.ftar_chunk_count;
   what.chunk_bytes = chunk_bytes_of(what, limits);
   what.scratch_bytes = scratch_bytes_of(what);
+  if (what.path.algorithm == algorithm::ftar && request.in_place) what.saved_bytes = *bytes;
   return what;
 }
 

@@ -132,7 +132,8 @@ bool has_algorithm(operation_kind kind, algorithm which) {
   switch (kind) {
     case operation_kind::all_reduce:
       return which == algorithm::ring || which == algorithm::recursive_doubling ||
-             which == algorithm::recursive_halving || which == algorithm::binomial_tree;
+             which == algorithm::recursive_halving || which == algorithm::binomial_tree ||
+             which == algorithm::ftar;
     case operation_kind::all_gather:
       return which == algorithm::ring || which == algorithm::direct || which == algorithm::bruck ||
              which == algorithm::binary_tree;

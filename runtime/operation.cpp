@@ -38,6 +38,7 @@ std::string_view to_string(algorithm a) {
     case algorithm::recursive_halving: return "recursive_halving";
     case algorithm::bruck: return "bruck";
     case algorithm::binary_tree: return "binary_tree";
+    case algorithm::ftar: return "ftar";
   }
   return "invalid";
 }

@@ -70,9 +70,10 @@ enum class algorithm : std::uint8_t {
   recursive_halving = 9,
   bruck = 10,
   binary_tree = 11,
+  ftar = 12,  ///< fault-tolerant all_reduce: a ring and one round of confirmation
 };
 
-inline constexpr std::size_t algorithm_count = 12;
+inline constexpr std::size_t algorithm_count = 13;
 
 std::string_view to_string(algorithm a);
 

@@ -84,7 +84,7 @@ void collective_actor_state::start(operation_slot slot) {
   e.work->set_path(planned->path);
   collectives::collective_buffers buffers;
   if (request.blocks) buffers.blocks = *request.blocks;
-  if (const auto opened = open_buffers(request, planned->scratch_bytes, buffers); !opened) {
+  if (const auto opened = open_buffers(request, *planned, buffers); !opened) {
     if (opened.error().code == errc::queue_full) {
       // Staging memory is short: wait for it with nothing held.
       context_->scratch_waiters.push_back(slot_);
@@ -121,15 +121,17 @@ void collective_actor_state::adopt(operation_slot slot) {
 }
 
 result<void> collective_actor_state::open_buffers(const operation_request& request,
-                                                  std::uint64_t scratch_bytes,
+                                                  const collectives::plan& planned,
                                                   collectives::collective_buffers& out) {
   auto& e = entry();
-  if (scratch_bytes != 0) {
-    auto taken = e.may_overdraw_scratch ? context_->scratch.take_always(scratch_bytes)
-                                        : context_->scratch.take(scratch_bytes);
+  const std::uint64_t staging_bytes = planned.scratch_bytes + planned.saved_bytes;
+  if (staging_bytes != 0) {
+    auto taken = e.may_overdraw_scratch ? context_->scratch.take_always(staging_bytes)
+                                        : context_->scratch.take(staging_bytes);
     if (!taken) return tl::unexpected<error>(taken.error());
     e.scratch = *taken;
-    out.scratch = taken->view;
+    out.scratch = taken->view.part(0, planned.scratch_bytes);
+    out.saved = taken->view.part(planned.scratch_bytes, planned.saved_bytes);
   }
   // The runtime only reads the send buffer; the table knows one kind of pointer.
   auto* const send_base = static_cast<std::byte*>(const_cast<void*>(request.send));

@@ -59,7 +59,7 @@ class collective_actor_state : public byte_job_owner {
   void end_if_quiet();
   void end(std::shared_ptr<const failure> why);
 
-  result<void> open_buffers(const operation_request& request, std::uint64_t scratch_bytes,
+  result<void> open_buffers(const operation_request& request, const collectives::plan& planned,
                             collectives::collective_buffers& out);
   void close_buffers();
   void move(const byte_job& job);

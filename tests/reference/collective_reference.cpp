@@ -92,7 +92,7 @@ std::vector<std::byte> reduced(const collective_call& call, std::uint32_t self) 
       code = ring_order(call, self, self * signature.count + i);
     else if (call.algorithm == algorithm::chain)
       code = ring_order(call, signature.root, i);
-    else if (call.algorithm == algorithm::ring)
+    else if (call.algorithm == algorithm::ring || call.algorithm == algorithm::ftar)
       code = ring_order(call, block_of(call, i), i);
     else
       code = doubling_order(call, i);

@@ -26,7 +26,7 @@ std::vector<algorithm> algorithms_of(operation_kind kind) {
   switch (kind) {
     case operation_kind::all_reduce:
       return {algorithm::ring, algorithm::recursive_doubling, algorithm::recursive_halving,
-              algorithm::binomial_tree};
+              algorithm::binomial_tree, algorithm::ftar};
     case operation_kind::all_gather:
       return {algorithm::ring, algorithm::direct, algorithm::bruck, algorithm::binary_tree};
     case operation_kind::reduce_scatter: return {algorithm::ring, algorithm::direct};

@@ -59,6 +59,18 @@ expected_work ring_all_reduce(const plan& what) {
   return out;
 }
 
+std::uint64_t confirmation_rounds(const plan& what) {
+  return static_cast<std::uint64_t>(std::bit_width(what.size - 1));
+}
+
+expected_work ftar(const plan& what, placement where) {
+  expected_work out = ring_all_reduce(what);
+  out.puts += confirmation_rounds(what);
+  out.accepts += confirmation_rounds(what);
+  if (where == placement::in_place) ++out.copies;
+  return out;
+}
+
 expected_work recursive_doubling(const plan& what) {
   const amount all = buffer(what);
   const std::uint32_t active = std::bit_floor(what.size);
@@ -340,10 +352,9 @@ expected_work work_of(const plan& what, placement where,
       if (what.signature.kind == operation_kind::all_reduce)
         return sum(reduce(what), broadcast(what));
       return what.signature.kind == operation_kind::reduce ? reduce(what) : broadcast(what);
-    case algorithm::dissemination: {
-      const auto rounds = static_cast<std::uint64_t>(std::bit_width(what.size - 1));
-      return {.puts = rounds, .accepts = rounds};
-    }
+    case algorithm::dissemination:
+      return {.puts = confirmation_rounds(what), .accepts = confirmation_rounds(what)};
+    case algorithm::ftar: return ftar(what, where);
     case algorithm::point_to_point:
       if (what.signature.kind == operation_kind::send)
         return {.puts = 1, .bytes_sent = buffer(what).bytes};

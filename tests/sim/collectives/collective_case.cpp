@@ -39,9 +39,10 @@ std::optional<algorithm> draw_request(operation_kind kind, random_stream& random
   switch (kind) {
     case operation_kind::all_reduce:
       if (random.one_in(4)) return std::nullopt;
-      return draw_from(std::array{algorithm::ring, algorithm::recursive_doubling,
-                                  algorithm::recursive_halving, algorithm::binomial_tree},
-                       random);
+      return draw_from(
+          std::array{algorithm::ring, algorithm::recursive_doubling, algorithm::recursive_halving,
+                     algorithm::binomial_tree, algorithm::ftar},
+          random);
     case operation_kind::all_gather:
       if (random.one_in(4)) return std::nullopt;
       return draw_from(
@@ -229,7 +230,9 @@ tuning draw_tuning(random_stream& random) {
           .reduce_chain_above_bytes = random.below(200),
           .chunk_bytes = random.one_in(4) ? random.between(1, 1000) : random.between(8, 64),
           .pipeline_chunk_count = static_cast<std::uint32_t>(
-              random.one_in(4) ? random.between(1, 16) : random.between(1, 4))};
+              random.one_in(4) ? random.between(1, 16) : random.between(1, 4)),
+          .ftar_chunk_bytes = random.between(8, 100),
+          .ftar_chunk_count = static_cast<std::uint32_t>(random.between(1, 5))};
 }
 
 /// The request of one rank: send and receive are two sides of one case.

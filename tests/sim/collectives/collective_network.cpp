@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint32_t memory_slot = 0;
 constexpr std::uint32_t scratch_slot = 1;
+constexpr std::uint32_t saved_slot = 2;
 
 /// Names of regions: byte works count from 0, transfers of either side from here.
 constexpr std::uint64_t put_names = std::uint64_t{1} << 40;
@@ -40,9 +41,11 @@ collective_network::collective_network(std::vector<network_member> members, netw
   for (network_member& member : members) {
     node next;
     next.scratch.resize(member.what.scratch_bytes, std::byte{0xee});
+    next.saved.resize(member.what.saved_bytes, std::byte{0xdd});
     collective_buffers buffers{
         .send = member.send, .receive = member.receive, .blocks = member.blocks};
     buffers.scratch = {{scratch_slot, 0}, 0, member.what.scratch_bytes};
+    buffers.saved = {{saved_slot, 0}, 0, member.what.saved_bytes};
     const auto state = make_state(member.what, buffers);
     if (!state)
       failure_ = "make_state refused the buffers";
@@ -243,17 +246,21 @@ void collective_network::apply(std::uint32_t member, const finish&) {
 
 // -- what is in use -------------------------------------------------------------------------------
 
+std::vector<std::byte>& collective_network::memory_of(node& self, std::uint32_t slot) {
+  if (slot == memory_slot) return self.given.memory;
+  return slot == saved_slot ? self.saved : self.scratch;
+}
+
 std::byte* collective_network::at(std::uint32_t member, const buffer_view& view) {
   node& self = nodes_[member];
-  return (view.id.slot == memory_slot ? self.given.memory : self.scratch).data() + view.offset;
+  return memory_of(self, view.id.slot).data() + view.offset;
 }
 
 void collective_network::use(std::uint32_t member, const region& wanted) {
   node& self = nodes_[member];
   if (wanted.view.bytes != 0) {
-    const std::size_t size =
-        wanted.view.id.slot == memory_slot ? self.given.memory.size() : self.scratch.size();
-    if (wanted.view.id.slot > scratch_slot || wanted.view.offset + wanted.view.bytes > size)
+    const std::size_t size = memory_of(self, wanted.view.id.slot).size();
+    if (wanted.view.id.slot > saved_slot || wanted.view.offset + wanted.view.bytes > size)
       return fail(member, "a view leaves its buffer");
   }
   for (const region& other : self.regions) {

@@ -92,6 +92,7 @@ class collective_network {
   struct node {
     network_member given{};
     std::vector<std::byte> scratch;
+    std::vector<std::byte> saved;
     collectives::collective_state state;
     std::vector<region> regions;
     std::vector<byte_work> byte_works;
@@ -113,6 +114,7 @@ class collective_network {
   void use(std::uint32_t member, const region& wanted);
   void release(std::uint32_t member, std::uint64_t name);
   std::byte* at(std::uint32_t member, const buffer_view& view);
+  static std::vector<std::byte>& memory_of(node& self, std::uint32_t slot);
   transfer& transfer_of(const transfer& key, std::size_t& index);
   void fail(std::uint32_t member, const std::string& what);
   void hash(std::uint64_t value);

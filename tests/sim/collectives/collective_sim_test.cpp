@@ -63,6 +63,7 @@ BOOST_AUTO_TEST_CASE(every_algorithm_is_right_for_every_number_of_ranks_up_to_17
   };
   for (const row& one : {row{operation_kind::all_reduce, algorithm::ring},
                          row{operation_kind::all_reduce, algorithm::recursive_doubling},
+                         row{operation_kind::all_reduce, algorithm::ftar},
                          row{operation_kind::all_gather, algorithm::ring},
                          row{operation_kind::all_gather, algorithm::direct},
                          row{operation_kind::reduce_scatter, algorithm::ring},
