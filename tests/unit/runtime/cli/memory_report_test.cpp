@@ -60,11 +60,11 @@ BOOST_AUTO_TEST_CASE(the_table_has_a_row_for_every_purpose_and_a_column_for_ever
     BOOST_TEST(columns.size() == 3u, line);
   }
   BOOST_TEST(purposes == memory_purpose_count);
-  BOOST_TEST(text.find("# ledger                  4696          4696\n") != std::string::npos,
+  BOOST_TEST(text.find("# ledger                    4696          4696\n") != std::string::npos,
              text);
-  BOOST_TEST(text.find("# not in it                200             -\n") != std::string::npos,
+  BOOST_TEST(text.find("# not in it                  200             -\n") != std::string::npos,
              text);
-  BOOST_TEST(text.find("# resident                3600             -\n") != std::string::npos,
+  BOOST_TEST(text.find("# resident                  3600             -\n") != std::string::npos,
              text);
 }
 
