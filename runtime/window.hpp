@@ -53,8 +53,9 @@ struct notification_arguments {
 /// comes out is undefined; notifications and barriers order them.
 ///
 /// A window ends before its communicator. Its end is local: later puts of others are refused, which
-/// fails the communicator; its memory must stay valid until gets of others have ended. So members
-/// meet in a barrier before the first of them destroys it.
+/// fails the communicator; its memory must stay valid until gets of others have ended; a wait that
+/// is outstanding ends by its timeout. So members meet in a barrier before the first of them
+/// destroys it.
 ///
 /// Errors of every call: as of a communicator's; bad_argument also for bytes beyond the peer's
 /// window. Put into a window that is gone: mismatch.

@@ -63,6 +63,7 @@ void bootstrap_actor_state::drive(const net::bootstrap_event& event) {
   // its own.
   net::bootstrap_effects effects;
   net::step(*state_, event, context_->now(), effects);
+  context_->counters.bootstrap_messages_sent.set(state_->counters.messages_sent);
   for (const auto& effect : effects)
     apply(effect);
 }
@@ -79,7 +80,6 @@ void bootstrap_actor_state::apply_one(const net::send_on_connection& effect) {
   const auto found = lanes_.find(effect.connection);
   if (found == lanes_.end()) return;
   // `full` cannot happen within the machine's windows; a peer that makes it happen does not read.
-  context_->counters.bootstrap_messages_sent.add(1);
   if (found->second->post_message(effect.bytes()) == post_status::full) drop(effect.connection);
 }
 

@@ -220,16 +220,7 @@ outcome<std::unique_ptr<communicator>> communicator_handle::split(
                        context());
   if (!request) return fail(request.error());
   request->signature.kind = operation_kind::split;
-  auto made = make_work(std::move(request));
-  if (!made) return fail(made.error());
-  auto work = launch(std::move(*made));
-  door_->drive_until([&] { return (*work)->test(); }, door_->options().collective.timeout);
-  auto done = (*work)->wait();
-  if (!done) {
-    // The gather still writes into this frame's buffers: end it before they go.
-    if (!(*work)->test()) abort();
-    return fail(done.error());
-  }
+  if (auto done = run(std::move(request)); !done) return fail(done.error());
   return make_part(arguments, all);
 }
 
@@ -242,12 +233,16 @@ outcome<void> communicator_handle::gather_words(std::span<const std::uint64_t> m
                            .type = data_type::uint64,
                            .options = options};
   how.options.algorithm = algorithm::binary_tree;
-  auto made = make_work(check(how, context()));
+  return run(check(how, context()));
+}
+
+outcome<void> communicator_handle::run(outcome<operation_request> request) {
+  auto made = make_work(std::move(request));
   if (!made) return fail(made.error());
   auto work = launch(std::move(*made));
   door_->drive_until([&] { return (*work)->test(); }, door_->options().collective.timeout);
   auto done = (*work)->wait();
-  // A gather that goes on would still write into the caller's memory: end it before that goes.
+  // One that goes on would still write into the caller's memory: end it before that goes.
   if (!done && !(*work)->test()) abort();
   return done;
 }

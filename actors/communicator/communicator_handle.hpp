@@ -60,6 +60,8 @@ class communicator_handle final : public communicator {
  private:
   template <class Arguments>
   outcome<work_handle> call(const Arguments& arguments);
+  /// Runs an operation to its end, at most its timeout.
+  outcome<void> run(outcome<operation_request> request);
   outcome<void> gather_words(std::span<const std::uint64_t> mine, std::span<std::uint64_t> all,
                              const operation_options& options);
   outcome<std::shared_ptr<work_state>> make_work(outcome<operation_request> request);

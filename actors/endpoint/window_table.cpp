@@ -46,8 +46,8 @@ void window_table::close_all(communicator_id communicator) {
 std::optional<buffer_view> window_table::part(const window_name& name, std::uint64_t offset,
                                               std::uint64_t bytes) const {
   const auto found = windows_.find(name);
-  if (found == windows_.end() || !found->second.memory) return std::nullopt;
-  const auto& whole = *found->second.memory;
+  if (found == windows_.end()) return std::nullopt;
+  const auto whole = found->second.memory.value_or(buffer_view{});
   if (offset > whole.bytes || bytes > whole.bytes - offset) return std::nullopt;
   return whole.part(offset, bytes);
 }
@@ -66,7 +66,9 @@ std::optional<operation_slot> window_table::note(const window_name& name, rank f
 
 bool window_table::take(const window_name& name, rank from, std::uint64_t count,
                         operation_slot slot) {
-  auto& there = windows_[name].from[from];
+  const auto found = windows_.find(name);
+  if (found == windows_.end()) return false;
+  auto& there = found->second.from[from];
   if (there.waits.empty() && there.arrived >= count) {
     there.arrived -= count;
     return true;

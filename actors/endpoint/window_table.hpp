@@ -45,7 +45,8 @@ class window_table {
   std::optional<operation_slot> note(const window_name& name, rank from);
 
   /// Takes `count` notifications of `from`, after those that wait already; true if they are there.
-  /// Otherwise `slot` comes out of a later `note`.
+  /// Otherwise `slot` comes out of a later `note`, or of none if the window is closed before: then
+  /// the wait ends by its deadline.
   bool take(const window_name& name, rank from, std::uint64_t count, operation_slot slot);
 
   /// The wait ended otherwise: what it would have taken stays.

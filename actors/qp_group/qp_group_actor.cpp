@@ -289,6 +289,8 @@ void qp_group_actor_state::apply_one(const net::resume_soon&) {
 // -- messages -------------------------------------------------------------------------------------
 
 void qp_group_actor_state::on_put(const put_request& message) {
+  if (message.token == nobodys_token && !net::has_put_room(*state_))
+    return refuse_fetch(message.id);
   drive(net::put_requested{message.id, message.signature, message.source, message.token,
                            message.window});
 }
@@ -402,6 +404,15 @@ void qp_group_actor_state::on_fetch(const fetch& wanted) {
                            .token = nobodys_token};
   // Through the mailbox: a step of the machine is being applied here.
   context_->send(qp_group_actor{self_}, answer);
+}
+
+// The peer's get would wait for its timeout otherwise.
+void qp_group_actor_state::refuse_fetch(const transfer_id& id) {
+  const failure why{
+      error{errc::queue_full, 0, context_->identity.self},
+      "a get was not answered: as many transfers as transport.transfer_count are open there"};
+  send_notice(std::make_shared<const notice_frame>(
+      encode(notice{notice_kind::communicator_failed, id.communicator, id.epoch, why})));
 }
 
 void qp_group_actor_state::send_notice(std::shared_ptr<const notice_frame> frame) {

@@ -63,6 +63,7 @@ class qp_group_actor_state : public lane_owner, public timer_owner {
   void on_timer(std::uint64_t generation) override;
   void on_notice(const notice& heard);
   void on_fetch(const fetch& wanted);
+  void refuse_fetch(const transfer_id& id);
 
   void make_rings();
   void report(std::uint64_t token, bool was_put, error failed, const operation_signature& theirs);

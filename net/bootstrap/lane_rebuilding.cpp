@@ -43,17 +43,6 @@ void pause(turn& t, lane_rebuilding& one) {
   one.retry_at = saturating_add(t.now, one.pause);
 }
 
-void give_lane(turn& t, std::uint64_t connection, rank peer, std::uint8_t lane,
-               const link_entry& link) {
-  emit(t,
-       hand_over_lane{.connection = connection,
-                      .peer = peer,
-                      .lane = lane,
-                      .lane_count = static_cast<std::uint8_t>(t.state.options.data_lane_count + 1),
-                      .link_instance = link.instance});
-  t.state.connections.erase(connection);
-}
-
 }  // namespace
 
 void on_lane_wanted(turn& t, const lane_wanted& event) {
@@ -92,7 +81,7 @@ void admit_rebuilt_lane(turn& t, std::uint64_t connection) {
     return turn_away(t, connection, handshake_status::stale_link, 0);
   }
   welcome(t, connection, connection_role::lane);
-  give_lane(t, connection, hello.dialer, hello.lane, found->second);
+  hand_over(t, connection, hello.dialer, hello.lane, found->second);
 }
 
 void on_rebuilt_lane_welcomed(turn& t, std::uint64_t connection) {
@@ -104,7 +93,7 @@ void on_rebuilt_lane_welcomed(turn& t, std::uint64_t connection) {
   if (one == nullptr) return drop_connection(t, connection);
   one->connection = 0;
   one->given_at = t.now;
-  give_lane(t, connection, peer, lane, t.state.links.at(peer.value));
+  hand_over(t, connection, peer, lane, t.state.links.at(peer.value));
 }
 
 void on_rebuilt_lane_ended(turn& t, const connection_end& end) {

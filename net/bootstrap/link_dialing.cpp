@@ -75,16 +75,6 @@ void establish(link_entry& link) {
   link.pause = duration::zero();
 }
 
-void hand_over(turn& t, std::uint64_t connection, rank peer, std::uint8_t lane,
-               const link_entry& link) {
-  emit(t, hand_over_lane{.connection = connection,
-                         .peer = peer,
-                         .lane = lane,
-                         .lane_count = lane_count_of(t.state),
-                         .link_instance = link.instance});
-  t.state.connections.erase(connection);
-}
-
 // All lanes of the peer's dial are here and proved: it and we have the link.
 void take_incoming(turn& t, rank peer, link_entry& link) {
   const auto lanes = std::move(link.lanes);
@@ -130,6 +120,16 @@ handshake_status objection_to(turn& t, const hello_frame& hello, const link_entr
 }
 
 }  // namespace
+
+void hand_over(turn& t, std::uint64_t connection, rank peer, std::uint8_t lane,
+               const link_entry& link) {
+  emit(t, hand_over_lane{.connection = connection,
+                         .peer = peer,
+                         .lane = lane,
+                         .lane_count = lane_count_of(t.state),
+                         .link_instance = link.instance});
+  t.state.connections.erase(connection);
+}
 
 void on_link_wanted(turn& t, rank peer) {
   auto& state = t.state;

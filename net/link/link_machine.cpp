@@ -89,6 +89,10 @@ bool needs_key(const link_state& state, std::uint64_t bytes) {
   return bytes > state.options.eager_bytes_max;
 }
 
+bool has_put_room(const link_state& state) {
+  return !state.transfers.local_full();
+}
+
 bool holds_unmatched(const link_state& state) {
   return !state.transfers.empty(transfer_list::unreported);
 }

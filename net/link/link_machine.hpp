@@ -288,6 +288,9 @@ void step(link_state& state, const link_event& event, instant now, link_effects&
 /// True if a transfer of `bytes` needs an exposure of its target (it is not eager).
 bool needs_key(const link_state& state, std::uint64_t bytes);
 
+/// The owner may ask for another put or accept; otherwise it is reported as queue_full.
+bool has_put_room(const link_state& state);
+
 /// Something of the peer waits that matches no request and was not reported as unmatched.
 bool holds_unmatched(const link_state& state);
 

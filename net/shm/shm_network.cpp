@@ -10,6 +10,7 @@
 #include "net/shm/detail/shm_world.hpp"
 #include "net/shm/detail/unix_socket.hpp"
 #include "net/shm/shm_segment_layout.hpp"
+#include "runtime/descriptor.hpp"
 
 namespace troupe::net {
 
@@ -49,7 +50,7 @@ outcome<std::unique_ptr<shm_network>> shm_network::make(const shm_network_option
   if (!listener)
     return fail(system_text("cannot listen for shared memory as " + to_string(options.address),
                             listener.error()));
-  detail::descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
+  descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll.valid()) return fail(system_text("epoll_create1", {errc::system_failure, errno}));
   std::uint64_t probe = 0;
   if (::getrandom(&probe, sizeof probe, 0) != sizeof probe)

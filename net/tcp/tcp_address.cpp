@@ -13,8 +13,8 @@
 #include <cstring>
 #include <memory>
 
-#include "net/tcp/detail/descriptor.hpp"
 #include "net/tcp/detail/socket.hpp"
+#include "runtime/descriptor.hpp"
 
 namespace troupe::net {
 
@@ -91,7 +91,7 @@ outcome<lane_address> address_of_route(const lane_address& route_to) {
   }
   // A datagram socket's connect sends nothing; it only chooses the route.
   const auto name = detail::to_socket_address(route_to);
-  const detail::descriptor socket(::socket(name.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const descriptor socket(::socket(name.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket.valid() || ::connect(socket.number(), name.get(), name.length) != 0)
     return fail(failure({errc::unreachable, errno},
                         "no route to " + to_string(route_to) + ": " + std::strerror(errno) +

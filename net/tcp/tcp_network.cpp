@@ -8,6 +8,7 @@
 #include "net/tcp/detail/socket.hpp"
 #include "net/tcp/detail/tcp_world.hpp"
 #include "net/tcp/tcp_address.hpp"
+#include "runtime/descriptor.hpp"
 
 namespace troupe::net {
 
@@ -33,7 +34,7 @@ outcome<std::unique_ptr<tcp_network>> tcp_network::make(const tcp_network_option
   const auto port_last = options.port_last == 0 ? options.port_first : options.port_last;
   auto listener = detail::make_listener({*host, options.port_first, port_last}, options.sockets);
   if (!listener) return fail(std::move(listener.error()));
-  detail::descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
+  descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll.valid())
     return fail(failure({errc::system_failure, errno},
                         std::string("epoll_create1: ") + std::strerror(errno)));

@@ -9,6 +9,7 @@
 
 #include "net/verbs/detail/verbs_world.hpp"
 #include "net/verbs/verbs_devices.hpp"
+#include "runtime/descriptor.hpp"
 
 namespace troupe::net {
 
@@ -46,7 +47,7 @@ outcome<std::unique_ptr<verbs_network>> verbs_network::make(const verbs_network_
   }
   auto tcp = tcp_network::make(beside(options), buffers);
   if (!tcp) return fail(std::move(tcp.error()));
-  detail::descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
+  descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll.valid()) return fail(system_text("epoll_create1", errno));
   std::uint64_t instance = 0;
   if (::getrandom(&instance, sizeof instance, 0) != sizeof instance)

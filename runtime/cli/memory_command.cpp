@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -46,7 +47,8 @@ struct memory_request {
 class temporary_file {
  public:
   static outcome<temporary_file> make() {
-    std::string name = "/tmp/troupe_memory.XXXXXX";
+    // The six last letters are what mkstemp replaces.
+    std::string name = std::filesystem::temp_directory_path() / "troupe_memory.XXXXXX";
     const int file = ::mkstemp(name.data());
     if (file < 0)
       return fail(errc::system_failure, "cannot make " + name + ": " + std::strerror(errno));

@@ -149,6 +149,9 @@ void on_link_dropped(turn& t, const link_dropped& event);
 void admit_lane(turn& t, std::uint64_t connection);
 void admit_held_lanes(turn& t);
 void on_lane_welcomed(turn& t, std::uint64_t connection);
+/// The connection is lane `lane` of the link from now on, and no longer ours.
+void hand_over(turn& t, std::uint64_t connection, rank peer, std::uint8_t lane,
+               const link_entry& link);
 void on_lane_ended(turn& t, const connection_end& end);
 void end_link(turn& t, rank peer, errc code, const std::string& cause);
 void run_link_deadlines(turn& t);

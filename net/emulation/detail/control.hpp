@@ -5,8 +5,8 @@
 #include <thread>
 #include <vector>
 
-#include "net/emulation/detail/descriptor.hpp"
 #include "net/emulation/fault_command.hpp"
+#include "runtime/descriptor.hpp"
 
 namespace troupe::net::emulation {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "net/emulation/detail/descriptor.hpp"
+#include "runtime/descriptor.hpp"
 
 namespace troupe::net::emulation {
 

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "net/emulation/detail/descriptor.hpp"
 #include "net/emulation/detail/segment.hpp"
+#include "runtime/descriptor.hpp"
 
 namespace troupe::net::emulation {
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <optional>
 
-#include "net/emulation/detail/descriptor.hpp"
 #include "net/emulation/detail/segment_layout.hpp"
+#include "runtime/descriptor.hpp"
 
 namespace troupe::net::emulation {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "net/shm/detail/descriptor.hpp"
 #include "net/shm/shm_segment_layout.hpp"
+#include "runtime/descriptor.hpp"
 #include "runtime/result.hpp"
 
 namespace troupe::net::detail {

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "net/shm/detail/descriptor.hpp"
 #include "net/shm/detail/segment.hpp"
 #include "net/shm/detail/shared_ring.hpp"
 #include "net/shm/detail/socket_target.hpp"
 #include "net/shm/shm_frame_wire.hpp"
 #include "runtime/buffer_table.hpp"
+#include "runtime/descriptor.hpp"
 #include "runtime/lane.hpp"
 #include "runtime/memory_ledger.hpp"
 

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "net/shm/detail/descriptor.hpp"
 #include "net/shm/detail/shm_lane.hpp"
 #include "net/shm/detail/socket_target.hpp"
 #include "net/shm/shm_greeting_wire.hpp"
 #include "net/shm/shm_network.hpp"
 #include "runtime/buffer_table.hpp"
+#include "runtime/descriptor.hpp"
 #include "runtime/lane.hpp"
 
 namespace troupe::net::detail {

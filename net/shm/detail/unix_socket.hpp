@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "net/shm/detail/descriptor.hpp"
+#include "runtime/descriptor.hpp"
 #include "runtime/lane.hpp"
 #include "runtime/result.hpp"
 

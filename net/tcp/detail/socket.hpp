@@ -5,7 +5,7 @@
 #include <string>
 
 #include "config/tcp_options.hpp"
-#include "net/tcp/detail/descriptor.hpp"
+#include "runtime/descriptor.hpp"
 #include "runtime/lane.hpp"
 #include "runtime/result.hpp"
 

@@ -4,11 +4,11 @@
 #include <span>
 #include <string>
 
-#include "net/tcp/detail/descriptor.hpp"
 #include "net/tcp/detail/epoll_target.hpp"
 #include "net/tcp/detail/receive_stream.hpp"
 #include "net/tcp/detail/send_queue.hpp"
 #include "runtime/buffer_table.hpp"
+#include "runtime/descriptor.hpp"
 #include "runtime/lane.hpp"
 #include "runtime/memory_ledger.hpp"
 

@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "net/tcp/detail/descriptor.hpp"
 #include "net/tcp/detail/epoll_target.hpp"
 #include "net/tcp/detail/tcp_lane.hpp"
 #include "net/tcp/tcp_network.hpp"
 #include "runtime/buffer_table.hpp"
+#include "runtime/descriptor.hpp"
 #include "runtime/lane.hpp"
 
 namespace troupe::net::detail {

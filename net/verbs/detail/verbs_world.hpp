@@ -12,12 +12,12 @@
 
 #include "net/tcp/tcp_network.hpp"
 #include "net/verbs/detail/adapter.hpp"
-#include "net/verbs/detail/descriptor.hpp"
 #include "net/verbs/detail/greeting.hpp"
 #include "net/verbs/detail/verbs_lane.hpp"
 #include "net/verbs/region_directory.hpp"
 #include "net/verbs/verbs_network.hpp"
 #include "runtime/buffer_table.hpp"
+#include "runtime/descriptor.hpp"
 #include "runtime/lane.hpp"
 
 namespace troupe::net::detail {

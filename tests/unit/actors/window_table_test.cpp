@@ -24,6 +24,22 @@ BOOST_AUTO_TEST_CASE(a_part_of_a_window_lies_inside_it) {
   BOOST_TEST(!windows.part({name.communicator, 2}, 0, 1).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(a_window_without_bytes_has_a_part_without_bytes) {
+  buffer_table buffers(4);
+  window_table windows(buffers);
+  BOOST_TEST(windows.open(name, nullptr, 0).has_value());
+  BOOST_TEST(windows.part(name, 0, 0).has_value());
+  BOOST_TEST(!windows.part(name, 0, 1).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_in_a_closed_window_leaves_no_window_behind) {
+  buffer_table buffers(4);
+  window_table windows(buffers);
+  BOOST_TEST(!windows.take(name, rank{7}, 1, first));
+  BOOST_TEST(!windows.note(name, rank{7}).has_value());
+  BOOST_TEST(!windows.part(name, 0, 0).has_value());
+}
+
 BOOST_AUTO_TEST_CASE(a_closed_window_leaves_no_buffer_and_no_exposure) {
   buffer_table buffers(4);
   window_table windows(buffers);

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace troupe::net::emulation {
+namespace troupe {
 
 /// The one owner of a file descriptor.
 class descriptor {
@@ -33,4 +33,4 @@ class descriptor {
   int number_ = -1;
 };
 
-}  // namespace troupe::net::emulation
+}  // namespace troupe
