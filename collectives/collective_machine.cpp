@@ -37,6 +37,16 @@ bool is_due(const collective_state& state, const collective_event& event) {
 
 }  // namespace
 
+bool holds_result(const collective_state& state) {
+  const auto* part = std::get_if<ftar_state>(&state.part);
+  return part != nullptr && part->phase >= ftar_phase::confirming;
+}
+
+bool has_saved_input(const collective_state& state) {
+  const auto* part = std::get_if<ftar_state>(&state.part);
+  return part != nullptr && state.task.in_place && part->phase >= ftar_phase::exchanging;
+}
+
 void step(collective_state& state, const collective_event& event, collective_effects& out) {
   const auto take = [&](auto& part, const auto& what) {
     return on_event(state.task, part, what, out);

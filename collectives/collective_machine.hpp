@@ -80,6 +80,13 @@ struct finish {};
 using collective_effect = std::variant<put, accept, combine, copy, finish>;
 using collective_effects = inline_list<collective_effect, collective_effects_max>;
 
+/// Whether this rank holds the whole result of a fault-tolerant all-reduce, everywhere or not.
+bool holds_result(const collective_state& state);
+
+/// Whether the input of a fault-tolerant all-reduce in place lies in `saved`, and the buffer may be
+/// written to.
+bool has_saved_input(const collective_state& state);
+
 /// One rank's part in one operation, whatever the algorithm.
 ///
 /// Total: events that fit no state are ignored and counted in `collective_state::ignored`.

@@ -1,3 +1,4 @@
+#include "config/detail/fault_tolerance_table.hpp"
 #include "config/detail/lane_tables.hpp"
 #include "config/option_description.hpp"
 #include "config/text_forms.hpp"
@@ -438,6 +439,8 @@ constexpr section_description all_sections[] = {
     {"verbs", "Queue pairs of RDMA devices.", detail::verbs_table},
     {"collective", "Choice and shape of algorithms, and limits on operations.", collective_table},
     {"dqplb", "Bytes in flight per distance tier of an endpoint.", dqplb_table},
+    {"fault_tolerance", "Communicators that go on without members that end.",
+     detail::fault_tolerance_table},
     {"worker", "The worker thread of an endpoint.", worker_table},
     {"watchdog", "Who looks after deadlines.", watchdog_table},
     {"metrics", "What the process shows of itself.", metrics_table},

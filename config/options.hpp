@@ -3,6 +3,7 @@
 #include "config/bootstrap_options.hpp"
 #include "config/collective_options.hpp"
 #include "config/dqplb_options.hpp"
+#include "config/fault_tolerance_options.hpp"
 #include "config/metrics_options.hpp"
 #include "config/shm_options.hpp"
 #include "config/tcp_options.hpp"
@@ -22,6 +23,7 @@ struct options {
   verbs_options verbs;
   collective_options collective;
   dqplb_options dqplb;
+  fault_tolerance_options fault_tolerance;
   worker_options worker;
   watchdog_options watchdog;
   metrics_options metrics;

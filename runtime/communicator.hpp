@@ -164,9 +164,13 @@ struct all_to_all_v_arguments {
 
 /// Members with the same colour form one new communicator, ordered by (key, old rank). No colour:
 /// the member takes part in the call and gets no communicator.
+///
+/// `fault_tolerant`: the new communicators go on without members that end (see `epoch_members`).
+/// Equal on all members; unset: as the one that is split.
 struct split_arguments {
   std::optional<std::int32_t> colour;
   std::int32_t key = 0;
+  std::optional<bool> fault_tolerant = std::nullopt;
   operation_options options = {};
 };
 
@@ -177,6 +181,27 @@ struct start_up_report {
   std::uint64_t messages_received = 0;
   std::uint64_t connections_accepted = 0;  ///< how many dialled this process: its fan-in
   std::uint64_t connections_dialled = 0;
+};
+
+/// Who is in a communicator in one of its epochs.
+///
+/// A fault-tolerant communicator (option `fault_tolerance.world`, `split_arguments`) moves to a new
+/// epoch when a member ends, cannot be reached or comes in. Names are for ever: those who were
+/// there from the start are named by their first rank, and whoever comes later gets a name of its
+/// own. Members of an epoch are ranked in the order of their names.
+///
+/// - `all_reduce` does not care: it is done again among the members that are left, and either every
+///   one of them gets bitwise the same result over the same `work::contributors`, or every one gets
+///   the same error with its input intact. It waits for its turn: these run one after the other.
+/// - Every other operation belongs to the epoch that the caller adopted last. When that is over it
+///   ends in epoch_changed, and so do later calls, until `adopt_epoch`. So do windows.
+/// - `rank`, `size` and `epoch` speak of the adopted epoch.
+///
+/// Source: docs/protocols/membership.md, docs/protocols/ftar.md.
+struct epoch_members {
+  troupe::epoch epoch;
+  troupe::rank self;
+  std::vector<std::uint32_t> names;  ///< by rank, ascending
 };
 
 /// A member's view of a communicator: asynchronous collectives among its ranks. All members make
@@ -217,6 +242,26 @@ class communicator {
 
   /// Collective: opens this member's memory to the others and learns theirs; waits as `split` does.
   virtual outcome<std::unique_ptr<window>> create_window(const window_arguments& arguments) = 0;
+
+  /// Of the newest epoch, adopted or not.
+  virtual epoch_members members() const = 0;
+
+  /// Waits for an epoch above `after`, at most `limit`, and does not adopt it.
+  /// Errors: timed_out; not_available if the communicator is not fault-tolerant; evicted, no_quorum
+  ///         or whatever else this member is out for.
+  virtual outcome<epoch_members> wait_epoch(troupe::epoch after, duration limit) = 0;
+
+  /// Later calls belong to the newest epoch. Errors: those of `wait_epoch`, timed_out excepted.
+  virtual outcome<epoch_members> adopt_epoch() = 0;
+
+  /// Starts a view change that leaves these members out, by name, whether they answer or not: the
+  /// caller's word is taken for proof that they do not decide anything any more, so it has to be
+  /// true. `wait_epoch` tells when it is done. Errors: those of `adopt_epoch`.
+  virtual outcome<void> reconfigure(const std::vector<std::uint32_t>& without) = 0;
+
+  /// The time-out of later calls that have none of their own, instead of `collective.timeout`.
+  /// Errors: bad_argument if it is not above 0.
+  virtual outcome<void> set_timeout(duration timeout) = 0;
 
   /// Ends every outstanding and later operation with `aborted`, here and, as fast as the word
   /// spreads, on all members. Local, bounded in time, idempotent, legal from any thread.

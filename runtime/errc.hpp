@@ -27,7 +27,8 @@
   X(17, internal_failure, "an actor of the runtime failed; this is a bug of Troupe")        \
   X(18, no_quorum, "too few members of the last epoch are left to decide; input is intact") \
   X(19, evicted, "the other members decided an epoch without this rank")                    \
-  X(20, unreachable, "no connection could be made before the deadline")
+  X(20, unreachable, "no connection could be made before the deadline")                     \
+  X(21, epoch_changed, "the communicator went on to another epoch; adopt it and call again")
 
 namespace troupe {
 

@@ -33,8 +33,11 @@ class work {
   virtual failure error() const = 0;
 
   /// The ranks whose input is part of the result, ascending; empty until the work is done or if it
-  /// failed.
+  /// failed. Of an all_reduce in a fault-tolerant communicator: the names of its members.
   virtual std::vector<rank> contributors() const = 0;
+
+  /// The epoch that the result was computed in; of a work that is not done, that of its call.
+  virtual troupe::epoch epoch() const = 0;
 
   /// The path the operation took. Valid once the operation was started on the worker; before that
   /// its algorithm is `none`.

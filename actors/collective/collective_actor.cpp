@@ -5,7 +5,6 @@
 
 #include "actors/collective/operation_plan.hpp"
 #include "actors/endpoint/spawn_actor.hpp"
-#include "actors/rank/fetch_wire.hpp"
 #include "actors/rank/rank_machine.hpp"
 #include "runtime/assert.hpp"
 
@@ -39,13 +38,20 @@ collective_actor::behavior_type collective_actor_state::make_behavior() {
           },
           [this](const bytes_moved& message) {
             context_->on_message(actor_kind::collective, self_->mailbox().size());
-            if (running_ && message.slot == slot_ && !stopping_)
+            if (!running_ || message.slot != slot_ || stopping_) return;
+            if (std::exchange(restoring_, false))
+              end_attempt({.slot = slot_, .how = promise_end::restored});
+            else
               drive(collectives::bytes_finished{message.token});
           },
           [this](const collective_stop& message) {
             context_->on_message(actor_kind::collective, self_->mailbox().size());
             if (!running_) adopt(message.slot);
             if (running_ && message.slot == slot_) stop(message.why);
+          },
+          [this](const collective_restore& message) {
+            context_->on_message(actor_kind::collective, self_->mailbox().size());
+            restore(message.slot);
           },
           [this](const cancel_ended& message) {
             context_->on_message(actor_kind::collective, self_->mailbox().size());
@@ -65,9 +71,11 @@ transfer_id collective_actor_state::id_of(std::uint32_t step) const {
 }
 
 void collective_actor_state::start(operation_slot slot) {
-  // One that waited may be started twice, or ended meanwhile.
+  // One that waited may be started twice, be told to stop before it starts, have ended meanwhile,
+  // or have gone to another runner.
   const auto* called = context_->operations.find(slot);
-  if (called == nullptr || called->ended || (running_ && slot == slot_ && state_)) return;
+  if (called == nullptr || called->ended || called->runner.address() != self_->address()) return;
+  if (running_ && slot == slot_ && (state_ || stopping_)) return;
   slot_ = slot;
   running_ = true;
   stopping_.reset();
@@ -120,62 +128,11 @@ void collective_actor_state::adopt(operation_slot slot) {
     if (found->members->from_world(rank{world})) touched_.push_back(rank{world});
 }
 
-result<void> collective_actor_state::open_buffers(const operation_request& request,
-                                                  const collectives::plan& planned,
-                                                  collectives::collective_buffers& out) {
-  auto& e = entry();
-  const std::uint64_t staging_bytes = planned.scratch_bytes + planned.saved_bytes;
-  if (staging_bytes != 0) {
-    auto taken = e.may_overdraw_scratch ? context_->scratch.take_always(staging_bytes)
-                                        : context_->scratch.take(staging_bytes);
-    if (!taken) return tl::unexpected<error>(taken.error());
-    e.scratch = *taken;
-    out.scratch = taken->view.part(0, planned.scratch_bytes);
-    out.saved = taken->view.part(planned.scratch_bytes, planned.saved_bytes);
-  }
-  // The runtime only reads the send buffer; the table knows one kind of pointer.
-  auto* const send_base = static_cast<std::byte*>(const_cast<void*>(request.send));
-  auto* const receive_base = static_cast<std::byte*>(request.receive);
-  if (request.in_place && request.receive_bytes >= request.send_bytes) {
-    // In place the two are views of one buffer: that is how the machine knows.
-    const auto whole = context_->buffers.add(receive_base, request.receive_bytes);
-    if (!whole) return tl::unexpected<error>(whole.error());
-    e.receive_buffer = whole->id;
-    out.receive = *whole;
-    out.send =
-        whole->part(static_cast<std::uint64_t>(send_base - receive_base), request.send_bytes);
-    return {};
-  }
-  const auto send = context_->buffers.add(send_base, request.send_bytes);
-  if (!send) return tl::unexpected<error>(send.error());
-  e.send_buffer = send->id;
-  out.send = *send;
-  if (request.in_place) {
-    out.receive =
-        send->part(static_cast<std::uint64_t>(receive_base - send_base), request.receive_bytes);
-    return {};
-  }
-  const auto receive = context_->buffers.add(receive_base, request.receive_bytes);
-  if (!receive) return tl::unexpected<error>(receive.error());
-  e.receive_buffer = receive->id;
-  out.receive = *receive;
-  return {};
-}
-
-void collective_actor_state::close_buffers() {
-  auto& e = entry();
-  if (e.send_buffer) context_->buffers.release(*e.send_buffer);
-  if (e.receive_buffer) context_->buffers.release(*e.receive_buffer);
-  if (e.scratch) context_->scratch.give_back(*e.scratch);
-  e.send_buffer.reset();
-  e.receive_buffer.reset();
-  e.scratch.reset();
-  context_->wake_scratch_waiters();
-}
-
 void collective_actor_state::drive(const collectives::collective_event& event) {
   effects_.clear();
   collectives::step(*state_, event, effects_);
+  if (auto& promise = entry().promise; promise && !promise->saved)
+    promise->saved = collectives::has_saved_input(*state_);
   for (std::size_t i = 0; i < effects_.size(); ++i) {
     if (i + 1 < effects_.size() && exchange(effects_[i], effects_[i + 1])) {
       ++i;
@@ -260,48 +217,6 @@ void collective_actor_state::apply_one(const collectives::accept& effect) {
   context_->send(context_->link_to(peer), begin(effect));
 }
 
-// A put into a window of this member meets an accept that is made for it here, whose end nobody
-// waits for; a get likewise meets a put.
-void collective_actor_state::put_to_self(const put_request& request) {
-  context_->to_self.put(request);
-  if (!is_window_put(request.id)) return;
-  const auto& e = entry();
-  const auto& place = e.work->request().window;
-  const auto part =
-      context_->windows.part({e.communicator, place.number}, place.at.offset, request.source.bytes);
-  context_->to_self.accept(
-      {request.id, request.signature, part.value_or(buffer_view{}), request.token});
-}
-
-void collective_actor_state::accept_from_self(const accept_request& request) {
-  context_->to_self.accept(request);
-  const auto& e = entry();
-  const auto& call = e.work->request();
-  if (call.signature.kind != operation_kind::get) return;
-  const auto part = context_->windows.part({e.communicator, call.window.number},
-                                           call.window.at.offset, request.target.bytes);
-  context_->to_self.put(
-      {request.id, request.signature, part.value_or(buffer_view{}), request.token, {}});
-}
-
-void collective_actor_state::fetch_from(rank peer, const accept_request& request) {
-  const auto& place = entry().work->request().window;
-  const auto frame = encode(fetch{request.id.communicator, request.id.epoch, request.id.operation,
-                                  place.number, place.at.offset, request.target.bytes});
-  context_->send(context_->link_to(peer), request);
-  context_->send(context_->link_to(peer),
-                 notice_request{std::make_shared<const notice_frame>(frame)});
-}
-
-void collective_actor_state::await_notifications(rank peer) {
-  auto& e = entry();
-  const auto& call = e.work->request();
-  e.open.push_back({peer, 0, false});
-  const window_name name{e.communicator, call.window.number};
-  if (context_->windows.take(name, peer, call.signature.count, slot_))
-    context_->send(collective_actor{self_}, transfer_ended{.slot = slot_, .peer = peer});
-}
-
 void collective_actor_state::apply_one(const collectives::combine& effect) {
   byte_job job{.rule = rule_, .owner = this, .token = effect.token};
   job.rule.scale_left = effect.scale_left;
@@ -354,6 +269,8 @@ void collective_actor_state::on_transfer(const transfer_ended& message) {
     return;
   }
   if (message.failed.code == errc::aborted) {
+    // A view change stops it: this member hears of that, too.
+    if (e.promise) return;
     // The peer ended the operation early. The reason follows as a failure notice to the rank, which
     // stops us with it; the watchdog ends the wait if it does not come.
     e.gave_up = message.peer;
@@ -393,6 +310,7 @@ failure collective_actor_state::transfer_failure(const transfer_ended& message) 
 void collective_actor_state::stop(std::shared_ptr<const failure> why) {
   if (stopping_) return;
   stopping_ = std::move(why);
+  complete_ = state_ && collectives::holds_result(*state_);
   entry().stopping = true;
   forget_moved();
   context_->mover.cancel(*this);
@@ -423,6 +341,11 @@ void collective_actor_state::end_if_quiet() {
 }
 
 void collective_actor_state::end(std::shared_ptr<const failure> why) {
+  if (entry().promise)
+    return end_attempt({.slot = slot_,
+                        .how = why ? promise_end::stopped : promise_end::confirmed,
+                        .complete = complete_,
+                        .why = std::move(why)});
   running_ = false;
   stopping_.reset();
   state_.reset();

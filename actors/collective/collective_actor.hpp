@@ -58,9 +58,12 @@ class collective_actor_state : public byte_job_owner {
   void on_cancelled(rank peer);
   void end_if_quiet();
   void end(std::shared_ptr<const failure> why);
+  void end_attempt(promise_ended how);
+  void restore(operation_slot slot);
 
   result<void> open_buffers(const operation_request& request, const collectives::plan& planned,
                             collectives::collective_buffers& out);
+  result<void> open_staging(const collectives::plan& planned, collectives::collective_buffers& out);
   void close_buffers();
   void move(const byte_job& job);
   void forget_moved();
@@ -79,6 +82,8 @@ class collective_actor_state : public byte_job_owner {
   std::vector<std::uint32_t> moved_;
   std::size_t next_moved_ = 0;
   bool driving_ = false;
+  bool restoring_ = false;
+  bool complete_ = false;  ///< stopping: it held the whole result of a promised operation
 
   std::vector<rank> touched_;     ///< world ranks whose links know this operation
   std::vector<rank> cancelling_;  ///< of those, the ones that still have to forget it

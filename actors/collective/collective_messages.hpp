@@ -45,6 +45,13 @@ struct collective_stop {
   friend bool operator==(const collective_stop&, const collective_stop&) = default;
 };
 
+/// Put the saved input of the promised operation of `slot` back into its buffer.
+struct collective_restore {
+  operation_slot slot;
+
+  friend bool operator==(const collective_restore&, const collective_restore&) = default;
+};
+
 /// The link to `peer` (a world rank) neither reads nor writes the operation's buffers any more.
 struct cancel_ended {
   operation_slot slot;
@@ -56,7 +63,7 @@ struct cancel_ended {
 using collective_actor =
     caf::typed_actor<TROUPE_HANDLES(collective_start), TROUPE_HANDLES(transfer_ended),
                      TROUPE_HANDLES(bytes_moved), TROUPE_HANDLES(collective_stop),
-                     TROUPE_HANDLES(cancel_ended)>;
+                     TROUPE_HANDLES(collective_restore), TROUPE_HANDLES(cancel_ended)>;
 
 }  // namespace troupe::actors
 
@@ -64,4 +71,5 @@ TROUPE_LOCAL_MESSAGE(troupe::actors::collective_start)
 TROUPE_LOCAL_MESSAGE(troupe::actors::transfer_ended)
 TROUPE_LOCAL_MESSAGE(troupe::actors::bytes_moved)
 TROUPE_LOCAL_MESSAGE(troupe::actors::collective_stop)
+TROUPE_LOCAL_MESSAGE(troupe::actors::collective_restore)
 TROUPE_LOCAL_MESSAGE(troupe::actors::cancel_ended)

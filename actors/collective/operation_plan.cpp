@@ -16,7 +16,9 @@ result<collectives::plan> plan_operation(const operation_entry& entry, endpoint_
       .broadcast_chain_above_bytes = options.broadcast_chain_above_bytes,
       .reduce_chain_above_bytes = options.reduce_chain_above_bytes,
       .chunk_bytes = options.chunk_bytes,
-      .pipeline_chunk_count = options.pipeline_chunk_count};
+      .pipeline_chunk_count = options.pipeline_chunk_count,
+      .ftar_chunk_bytes = context.options.fault_tolerance.chunk_bytes,
+      .ftar_chunk_count = context.options.fault_tolerance.chunk_count};
   collectives::plan_request wanted{.signature = request.signature,
                                    .self = entry.self,
                                    .size = entry.members->size(),
@@ -24,6 +26,10 @@ result<collectives::plan> plan_operation(const operation_entry& entry, endpoint_
                                    .requested = request.algorithm,
                                    .in_place = request.in_place,
                                    .peer = request.peer};
+  if (entry.promise) {
+    wanted.requested = algorithm::ftar;
+    wanted.in_place = request.in_place && !entry.promise->saved;
+  }
   // A split is an all-gather of what each member wants, with as many messages a member whatever the
   // size of the communicator; it keeps its own kind on the wire.
   if (wanted.signature.kind == operation_kind::split) {

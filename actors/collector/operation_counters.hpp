@@ -36,6 +36,13 @@ struct operation_counters {
   single_writer_counter duplicates_dropped;
   single_writer_counter throttled_leases;
 
+  // View changes of all fault-tolerant communicators of the endpoint.
+  single_writer_counter view_changes;
+  single_writer_counter members_left_out;
+  single_writer_counter operations_repeated;
+  single_writer_counter foreign_frames;  ///< of the view change, refused
+  single_writer_counter stale_frames;    ///< of the view change, of an older epoch or ballot
+
   // Gauges, sampled by the collector.
   single_writer_counter operations_running;
   single_writer_counter links_known;

@@ -17,7 +17,8 @@ constexpr duration abort_patience = std::chrono::seconds(1);
 
 // What every member of a split tells the others, as 32-bit words.
 constexpr std::size_t split_words = 4;
-enum split_word : std::size_t { word_has_colour, word_colour, word_key, word_next_id };
+enum split_word : std::size_t { word_kind, word_colour, word_key, word_next_id };
+constexpr std::uint32_t has_colour_bit = 1, tolerant_bit = 2;
 
 failure forked_failure() {
   return {errc::forked,
@@ -72,6 +73,8 @@ communicator_handle::communicator_handle(std::shared_ptr<endpoint_door> door,
                                          communicator_seat seat)
     : door_(std::move(door)),
       seat_(std::move(seat)),
+      adopted_(seat_.first),
+      timeout_(door_->options().collective.timeout.count()),
       outstanding_(std::make_shared<std::atomic<std::uint32_t>>(0)),
       drive_(std::make_shared<const work_state::driver>(
           [door = std::weak_ptr<endpoint_door>(door_)](const std::function<bool()>& done,
@@ -96,7 +99,14 @@ start_up_report communicator_handle::start_up() const {
 }
 
 check_context communicator_handle::context() const {
-  return {seat_.self, seat_.members->size(), door_->options().collective.timeout};
+  const auto in = adopted();
+  return {in->self, in->members->size(), duration(timeout_.load()), in->epoch, seat_.tolerant};
+}
+
+std::shared_ptr<const seated_epoch> communicator_handle::adopted() const {
+  if (!seat_.tolerant) return adopted_;
+  const std::lock_guard lock(adopted_guard_);
+  return adopted_;
 }
 
 outcome<std::shared_ptr<work_state>> communicator_handle::make_work(
@@ -119,13 +129,13 @@ outcome<std::shared_ptr<work_state>> communicator_handle::make_work(
                     " of worker.control_bytes; let go of works that are done, or raise it");
   }
   return std::allocate_shared<work_state>(slab_allocator<work_state>(works), *request,
-                                          seat_.members->size(), outstanding_, drive_);
+                                          adopted()->members->size(), outstanding_, drive_);
 }
 
 outcome<void> communicator_handle::check_usable() const {
   if (door_->forked()) return fail(forked_failure());
   if (aborted_.load())
-    return fail(failure{error{errc::aborted, 0, seat_.self}, "the communicator was aborted"});
+    return fail(failure{error{errc::aborted, 0, rank()}, "the communicator was aborted"});
   if (finalized_.load()) return fail(errc::finalized, "the communicator was finalized");
   return {};
 }
@@ -206,12 +216,14 @@ outcome<std::unique_ptr<communicator>> communicator_handle::split(
     arguments.options.group->note(why);
     return fail(why);
   }
+  const auto in = adopted();
   std::array<std::uint32_t, split_words> mine{};
-  mine[word_has_colour] = arguments.colour.has_value();
+  mine[word_kind] = (arguments.colour ? has_colour_bit : 0u) |
+                    (arguments.fault_tolerant.value_or(seat_.tolerant) ? tolerant_bit : 0u);
   mine[word_colour] = static_cast<std::uint32_t>(arguments.colour.value_or(0));
   mine[word_key] = static_cast<std::uint32_t>(arguments.key);
   mine[word_next_id] = door_->next_communicator_id();
-  std::vector<std::uint32_t> all(split_words * seat_.members->size());
+  std::vector<std::uint32_t> all(split_words * in->members->size());
   auto request = check(all_gather_arguments{.send = mine.data(),
                                             .receive = all.data(),
                                             .count = split_words,
@@ -221,7 +233,7 @@ outcome<std::unique_ptr<communicator>> communicator_handle::split(
   if (!request) return fail(request.error());
   request->signature.kind = operation_kind::split;
   if (auto done = run(std::move(request)); !done) return fail(done.error());
-  return make_part(arguments, all);
+  return make_part(arguments, *in, all);
 }
 
 outcome<void> communicator_handle::gather_words(std::span<const std::uint64_t> mine,
@@ -264,14 +276,15 @@ outcome<std::unique_ptr<window>> communicator_handle::create_window(
   auto opened = window_handle::open(*this, ++windows_created_, arguments);
   if (!opened) return fail(opened.error());
   const std::array mine{(*opened)->own_part().key, (*opened)->own_part().bytes};
-  std::vector<std::uint64_t> all(mine.size() * seat_.members->size());
+  std::vector<std::uint64_t> all(mine.size() * size());
   if (auto met = gather_words(mine, all, arguments.options); !met) return fail(met.error());
   (*opened)->learn(all);
   return std::unique_ptr<window>(std::move(*opened));
 }
 
 outcome<std::unique_ptr<communicator>> communicator_handle::make_part(
-    const split_arguments& arguments, const std::vector<std::uint32_t>& answers) {
+    const split_arguments& arguments, const seated_epoch& in,
+    const std::vector<std::uint32_t>& answers) {
   struct candidate {
     std::int32_t key;
     troupe::rank old;
@@ -279,10 +292,16 @@ outcome<std::unique_ptr<communicator>> communicator_handle::make_part(
   std::vector<std::uint32_t> colours;
   std::vector<candidate> part;
   std::uint32_t base = 0;
-  for (std::uint32_t r = 0; r < seat_.members->size(); ++r) {
+  const bool tolerant = arguments.fault_tolerant.value_or(seat_.tolerant);
+  for (std::uint32_t r = 0; r < in.members->size(); ++r) {
     const auto* words = answers.data() + r * split_words;
+    if (((words[word_kind] & tolerant_bit) != 0) != tolerant)
+      return fail(failure{error{errc::mismatch, 0, troupe::rank{r}},
+                          "split: fault_tolerant is " + std::to_string(tolerant) + " here and " +
+                              std::to_string(!tolerant) + " at rank " + std::to_string(r) +
+                              "; it has to be equal on all members"});
     base = std::max(base, words[word_next_id]);
-    if (words[word_has_colour] == 0) continue;
+    if ((words[word_kind] & has_colour_bit) == 0) continue;
     colours.push_back(words[word_colour]);
     if (arguments.colour && words[word_colour] == static_cast<std::uint32_t>(*arguments.colour))
       part.push_back({static_cast<std::int32_t>(words[word_key]), troupe::rank{r}});
@@ -297,8 +316,8 @@ outcome<std::unique_ptr<communicator>> communicator_handle::make_part(
   std::vector<troupe::rank> world_ranks;
   troupe::rank self{0};
   for (const auto& member : part) {
-    if (member.old == seat_.self) self = {static_cast<std::uint32_t>(world_ranks.size())};
-    world_ranks.push_back(seat_.members->to_world(member.old));
+    if (member.old == in.self) self = {static_cast<std::uint32_t>(world_ranks.size())};
+    world_ranks.push_back(in.members->to_world(member.old));
   }
   const auto colour_index = std::lower_bound(colours.begin(), colours.end(),
                                              static_cast<std::uint32_t>(*arguments.colour)) -
@@ -308,7 +327,7 @@ outcome<std::unique_ptr<communicator>> communicator_handle::make_part(
   post(nullptr, door_->actor(),
        communicator_requested{
            id, self, std::make_shared<const membership>(membership::of(std::move(world_ranks))),
-           answer});
+           tolerant, answer});
   door_->drive_until([&] { return answer->answered(); }, abort_patience);
   auto* seat = answer->wait(abort_patience);
   if (seat == nullptr)

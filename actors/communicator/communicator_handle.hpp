@@ -23,9 +23,9 @@ class communicator_handle final : public communicator {
   communicator_handle(std::shared_ptr<endpoint_door> door, communicator_seat seat);
   ~communicator_handle() override;
 
-  troupe::rank rank() const override { return seat_.self; }
-  std::uint32_t size() const override { return seat_.members->size(); }
-  troupe::epoch epoch() const override { return seat_.epoch; }
+  troupe::rank rank() const override { return adopted()->self; }
+  std::uint32_t size() const override { return adopted()->members->size(); }
+  troupe::epoch epoch() const override { return adopted()->epoch; }
   communicator_id id() const override { return seat_.id; }
   start_up_report start_up() const override;
 
@@ -43,6 +43,11 @@ class communicator_handle final : public communicator {
   outcome<work_handle> all_to_all_v(const all_to_all_v_arguments& arguments) override;
   outcome<std::unique_ptr<communicator>> split(const split_arguments& arguments) override;
   outcome<std::unique_ptr<window>> create_window(const window_arguments& arguments) override;
+  epoch_members members() const override;
+  outcome<epoch_members> wait_epoch(troupe::epoch after, duration limit) override;
+  outcome<epoch_members> adopt_epoch() override;
+  outcome<void> reconfigure(const std::vector<std::uint32_t>& without) override;
+  outcome<void> set_timeout(duration timeout) override;
   void abort() override;
   outcome<void> finalize(duration limit) override;
   memory_usage memory() const override { return door_->ledger().usage(); }
@@ -51,6 +56,7 @@ class communicator_handle final : public communicator {
 
   check_context context() const;
   const communicator_seat& seat() const { return seat_; }
+  std::shared_ptr<const seated_epoch> adopted() const;
   endpoint_door& door() { return *door_; }
   std::shared_ptr<const std::atomic<bool>> alive() const { return alive_; }
 
@@ -67,12 +73,17 @@ class communicator_handle final : public communicator {
   outcome<std::shared_ptr<work_state>> make_work(outcome<operation_request> request);
   outcome<work_handle> launch(std::shared_ptr<work_state> work);
   outcome<void> check_usable() const;
+  outcome<void> check_tolerant() const;
   void wait_until_quiet(duration limit);
   outcome<std::unique_ptr<communicator>> make_part(const split_arguments& arguments,
+                                                   const seated_epoch& in,
                                                    const std::vector<std::uint32_t>& answers);
 
   std::shared_ptr<endpoint_door> door_;
   communicator_seat seat_;
+  mutable std::mutex adopted_guard_;  ///< not taken unless the communicator is fault-tolerant
+  std::shared_ptr<const seated_epoch> adopted_;
+  std::atomic<duration::rep> timeout_;
   std::shared_ptr<std::atomic<std::uint32_t>> outstanding_;
   // Shared with the works, which may outlive this handle.
   std::shared_ptr<const work_state::driver> drive_;

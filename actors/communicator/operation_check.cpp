@@ -86,6 +86,7 @@ outcome<operation_request> finish_apart(const char* call, operation_request r,
   if (!timeout) return fail(timeout.error());
   r.timeout = *timeout;
   r.algorithm = options.algorithm;
+  r.epoch = c.epoch;
   return r;
 }
 
@@ -113,13 +114,18 @@ outcome<operation_request> check(const all_reduce_arguments& a, const check_cont
   const auto bytes = checked_bytes({operation_kind::all_reduce, a.type, a.count});
   if (!bytes) return fail(bytes.error());
   if (auto ok = check_reduction("all_reduce", a.op); !ok) return fail(ok.error());
+  if (c.tolerant && a.options.algorithm.value_or(algorithm::ftar) != algorithm::ftar)
+    return bad(
+        "all_reduce: the communicator is fault-tolerant, where it runs ftar and nothing "
+        "else; leave `algorithm` unset");
   return finish("all_reduce",
                 {.signature = {operation_kind::all_reduce, a.type, a.op, 0, a.count},
                  .send = a.send,
                  .receive = a.receive,
                  .send_bytes = *bytes,
                  .receive_bytes = *bytes,
-                 .scalar = a.scalar},
+                 .scalar = a.scalar,
+                 .is_promised = c.tolerant},
                 a.options, c, a.receive);
 }
 

@@ -14,6 +14,8 @@ struct check_context {
   rank self;
   std::uint32_t size = 1;
   duration default_timeout{};
+  troupe::epoch epoch{};
+  bool tolerant = false;  ///< the communicator goes on without members that end
 };
 
 // Each checks the arguments of one call and says, before anything starts, what is wrong with them:

@@ -17,7 +17,7 @@ constexpr duration worker_patience = std::chrono::seconds(1);
 }  // namespace
 
 window_handle::window_handle(communicator_handle& home, std::uint32_t number)
-    : home_(home), alive_(home.alive()), number_(number) {}
+    : home_(home), alive_(home.alive()), number_(number), epoch_(home.epoch()) {}
 
 outcome<std::unique_ptr<window_handle>> window_handle::open(communicator_handle& home,
                                                             std::uint32_t number,
@@ -57,7 +57,12 @@ template <class Arguments>
 outcome<work_handle> window_handle::call(const Arguments& arguments) {
   if (!alive_->load())
     return fail(errc::aborted, "the communicator was destroyed before its window");
-  return home_.call(check(arguments, home_.context(), view()), arguments.options);
+  const auto context = home_.context();
+  if (context.epoch != epoch_)
+    return fail(errc::epoch_changed, "the window was created in epoch " +
+                                         std::to_string(epoch_.value) +
+                                         " of its communicator and ended with it; create another");
+  return home_.call(check(arguments, context, view()), arguments.options);
 }
 
 outcome<work_handle> window_handle::remember(outcome<work_handle> work) {

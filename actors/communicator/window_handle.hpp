@@ -46,6 +46,7 @@ class window_handle final : public window {
   communicator_handle& home_;
   const std::shared_ptr<const std::atomic<bool>> alive_;  ///< whether `home_` still is
   const std::uint32_t number_;
+  const troupe::epoch epoch_;  ///< that it was created in
   window_view::part own_;
   std::vector<window_view::part> parts_;
   std::mutex guard_;

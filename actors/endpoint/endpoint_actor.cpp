@@ -33,6 +33,7 @@ void endpoint_actor_state::init(endpoint_actor::pointer self, endpoint_context& 
   context.home.add(context.router);
   context.home.add(context.mover);
   context.home.add(context.timers);
+  if (context.exits) context.home.add(*context.exits);
   leave_timer_ = context.timers.create(*this);
   self->set_down_handler([this](caf::down_msg& message) { on_down(message); });
 }
@@ -52,6 +53,7 @@ endpoint_actor::behavior_type endpoint_actor_state::make_behavior() {
           [this, counted](const communicator_dropped& message) { counted(), on_dropped(message); },
           [this, counted](const lane_handed& message) { counted(), on_lane(message); },
           [this, counted](const peer_failed& message) { counted(), on_peer_failed(message); },
+          [this, counted](const process_ended& message) { counted(), on_process_ended(message); },
           [this, counted](const link_spawned& message) { counted(), on_link_spawned(message); },
           [this, counted](const link_opened& message) { counted(), on_link_opened(message); },
           [this, counted](const link_closed& message) { counted(), on_link_closed(message); },
@@ -78,22 +80,34 @@ void endpoint_actor_state::on_joined(const join_ended& message) {
   }
   const auto members =
       std::make_shared<const membership>(membership::world(context_->identity.world_size));
-  answer->answer(seat(world_communicator, context_->identity.self, members));
+  answer->answer(seat({.id = world_communicator,
+                       .self = context_->identity.self,
+                       .members = members,
+                       .tolerant = context_->options.fault_tolerance.world_continues(),
+                       .answer = nullptr}));
 }
 
-communicator_seat endpoint_actor_state::seat(communicator_id id, rank self,
-                                             const std::shared_ptr<const membership>& members) {
-  auto member = spawn_rank(*context_, id, self, members);
-  self_->monitor(member);
-  context_->ranks[id.value] = member;
+communicator_seat endpoint_actor_state::seat(const communicator_requested& wanted) {
+  communicator_seat out{.id = wanted.id, .tolerant = wanted.tolerant};
+  std::vector<std::uint32_t> names;
+  for (std::uint32_t r = 0; wanted.tolerant && r < wanted.members->size(); ++r)
+    names.push_back(r);
+  out.first = std::make_shared<const seated_epoch>(
+      seated_epoch{epoch{0}, wanted.self, wanted.members, std::move(names)});
+  out.board = std::make_shared<epoch_board>(out.first);
+  out.member = spawn_rank(*context_, out);
+  self_->monitor(out.member);
+  context_->ranks[wanted.id.value] = out.member;
   // Deaths that were seen before this communicator existed concern it as well.
+  for (const auto peer : ended_)
+    context_->send(out.member, exit_seen{peer});
   for (const auto& [peer, why] : context_->dead)
-    if (members->from_world(peer)) context_->send(member, peer_ended{peer, why});
-  return {member, id, epoch{0}, self, members};
+    if (wanted.members->from_world(peer)) context_->send(out.member, peer_ended{peer, why});
+  return out;
 }
 
 void endpoint_actor_state::on_communicator(const communicator_requested& message) {
-  message.answer->answer(seat(message.id, message.self, message.members));
+  message.answer->answer(seat(message));
 }
 
 void endpoint_actor_state::on_dropped(const communicator_dropped& message) {
@@ -111,6 +125,7 @@ void endpoint_actor_state::on_lane(const lane_handed& message) {
 }
 
 void endpoint_actor_state::on_peer_failed(const peer_failed& message) {
+  if (context_->exits) context_->exits->look_for_missing(context_->now());
   context_->dead.emplace(message.peer, message.why);
   const auto link = context_->links.find(message.peer.value);
   if (link != context_->links.end()) context_->send(link->second, link_doomed{message.why});
@@ -123,14 +138,27 @@ void endpoint_actor_state::on_link_spawned(const link_spawned& message) {
   if (found != context_->links.end()) self_->monitor(found->second);
 }
 
+void endpoint_actor_state::on_process_ended(const process_ended& message) {
+  if (!ended_.insert(message.peer).second) return;
+  for (const auto& [id, member] : context_->ranks)
+    context_->send(member, exit_seen{message.peer});
+}
+
 void endpoint_actor_state::on_link_opened(const link_opened& message) {
+  // It was only silent.
+  context_->dead.erase(message.peer);
   for (const auto& [id, member] : context_->ranks)
     context_->send(member, peer_connected{message.peer});
 }
 
 void endpoint_actor_state::on_link_closed(const link_closed& message) {
   forget_link(message.peer);
-  if (message.orderly) return;
+  if (message.orderly) {
+    // It said good-bye: its members decide nothing any more.
+    if (!context_->leaving) on_process_ended(process_ended{message.peer});
+    return;
+  }
+  if (context_->exits) context_->exits->look_for_missing(context_->now());
   context_->dead.emplace(message.peer, message.why);
   for (const auto& [id, member] : context_->ranks)
     context_->send(member, peer_ended{message.peer, message.why});
@@ -163,7 +191,7 @@ void endpoint_actor_state::end_transfers(rank peer) {
             entry.runner,
             transfer_ended{
                 slot, peer, transfer.step, transfer.is_put, error{errc::peer_lost, 0, peer}, {}});
-    if (entry.stopping) context_->send(entry.runner, cancel_ended{slot, peer});
+    if (entry.stopping && entry.runner) context_->send(entry.runner, cancel_ended{slot, peer});
   }
 }
 
@@ -198,7 +226,7 @@ void endpoint_actor_state::finish_shut_down() {
   for (const auto& [peer, link] : context_->links)
     stop_actor(link);
   for (auto& entry : context_->operations.entries())
-    if (entry.live) stop_actor(entry.runner);
+    if (entry.live && entry.runner) stop_actor(entry.runner);
   stop_actor(context_->bootstrap);
   stop_actor(context_->dqplb);
   stop_actor(watchdog_);
@@ -206,6 +234,7 @@ void endpoint_actor_state::finish_shut_down() {
   context_->home.remove(context_->router);
   context_->home.remove(context_->mover);
   context_->home.remove(context_->timers);
+  if (context_->exits) context_->home.remove(*context_->exits);
   context_->ranks.clear();
   context_->links.clear();
   context_->bootstrap = nullptr;
@@ -262,7 +291,7 @@ void endpoint_actor_state::on_down(const caf::down_msg& message) {
         std::make_shared<const failure>(errc::internal_failure, "the bootstrap actor failed");
     on_joined({why});
     for (const auto& [id, member] : context_->ranks)
-      context_->send(member, failure_noticed{context_->identity.self, why});
+      context_->send(member, failure_noticed{context_->identity.self, std::nullopt, why});
   }
 }
 

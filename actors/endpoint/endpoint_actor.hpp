@@ -33,6 +33,7 @@ class endpoint_actor_state : public timer_owner {
   void on_dropped(const communicator_dropped& message);
   void on_lane(const lane_handed& message);
   void on_peer_failed(const peer_failed& message);
+  void on_process_ended(const process_ended& message);
   void on_link_spawned(const link_spawned& message);
   void on_link_opened(const link_opened& message);
   void on_link_closed(const link_closed& message);
@@ -41,8 +42,7 @@ class endpoint_actor_state : public timer_owner {
   void on_down(const caf::down_msg& message);
   void on_timer(std::uint64_t generation) override;
 
-  communicator_seat seat(communicator_id id, rank self,
-                         const std::shared_ptr<const membership>& members);
+  communicator_seat seat(const communicator_requested& wanted);
   void spawn_watchdog_child();
   void spawn_dqplb_child();
   void spawn_collector_child();
@@ -58,6 +58,7 @@ class endpoint_actor_state : public timer_owner {
   collector_actor collector_;
   ticket_handle<communicator_seat> join_answer_;
   ticket_handle<done_value> shut_down_answer_;
+  std::set<rank> ended_;  ///< world ranks that are proven to have ended
   std::set<rank> leaving_links_;
   timer_queue::timer_id leave_timer_ = 0;
 };

@@ -16,6 +16,7 @@
 #include "actors/collector/operation_counters.hpp"
 #include "actors/dqplb/dqplb_messages.hpp"
 #include "actors/endpoint/endpoint_messages.hpp"
+#include "actors/endpoint/exit_reader.hpp"
 #include "actors/endpoint/lane_router.hpp"
 #include "actors/endpoint/operation_table.hpp"
 #include "actors/endpoint/scratch_pool.hpp"
@@ -74,6 +75,7 @@ struct endpoint_context {
   operation_table operations;
   operation_counters& counters;
   stranger_log strangers;
+  std::unique_ptr<exit_reader> exits;  ///< null: nobody tells which processes ended
 
   endpoint_actor endpoint;
   bootstrap_actor bootstrap;

@@ -148,6 +148,13 @@ outcome<void> endpoint_host::start() {
                    exposer_->port());
   }
   context_->strangers.enable();
+  if (const auto& board = loaded_.values.fault_tolerance.exit_board; !board.empty()) {
+    auto reader = exit_reader::open(board, identity_.world_size, [this](rank ended) {
+      context_->send(context_->endpoint, process_ended{ended});
+    });
+    if (!reader) return fail(reader.error());
+    context_->exits = std::move(*reader);
+  }
   actor_ = spawn_endpoint(*context_, make_bootstrap_options(loaded_.values, identity_, host_id()),
                           *entropy);
   return {};

@@ -5,19 +5,20 @@
 
 #include "actors/caf_compat.hpp"
 #include "actors/qp_group/qp_group_messages.hpp"
+#include "actors/rank/epoch_board.hpp"
 #include "actors/rank/membership.hpp"
 #include "actors/rank/rank_messages.hpp"
 #include "actors/ticket.hpp"
 
 namespace troupe::actors {
 
-/// What a communicator's handle needs of its rank actor.
+/// What a communicator's handle and its rank actor share.
 struct communicator_seat {
-  rank_actor member;
-  communicator_id id;
-  troupe::epoch epoch;
-  rank self;
-  std::shared_ptr<const membership> members;
+  rank_actor member{};
+  communicator_id id = {};
+  bool tolerant = false;  ///< it goes on without members that end
+  std::shared_ptr<const seated_epoch> first = nullptr;
+  std::shared_ptr<epoch_board> board = nullptr;
 };
 
 /// Join the job; answered with the seat in the world communicator.
@@ -39,6 +40,7 @@ struct communicator_requested {
   communicator_id id;
   rank self;
   std::shared_ptr<const membership> members;
+  bool tolerant = false;
   ticket_handle<communicator_seat> answer;
 
   friend bool operator==(const communicator_requested&, const communicator_requested&) = default;
@@ -66,6 +68,13 @@ struct peer_failed {
   std::shared_ptr<const failure> why;
 
   friend bool operator==(const peer_failed&, const peer_failed&) = default;
+};
+
+/// The process of world rank `peer` ended: whoever started it saw so.
+struct process_ended {
+  rank peer;
+
+  friend bool operator==(const process_ended&, const process_ended&) = default;
 };
 
 /// A link actor for `peer` was spawned: supervise it.
@@ -109,9 +118,9 @@ using endpoint_actor =
     caf::typed_actor<TROUPE_HANDLES(join_requested), TROUPE_HANDLES(join_ended),
                      TROUPE_HANDLES(communicator_requested), TROUPE_HANDLES(communicator_dropped),
                      TROUPE_HANDLES(lane_handed), TROUPE_HANDLES(peer_failed),
-                     TROUPE_HANDLES(link_spawned), TROUPE_HANDLES(link_opened),
-                     TROUPE_HANDLES(link_closed), TROUPE_HANDLES(link_left),
-                     TROUPE_HANDLES(shut_down)>;
+                     TROUPE_HANDLES(process_ended), TROUPE_HANDLES(link_spawned),
+                     TROUPE_HANDLES(link_opened), TROUPE_HANDLES(link_closed),
+                     TROUPE_HANDLES(link_left), TROUPE_HANDLES(shut_down)>;
 
 }  // namespace troupe::actors
 
@@ -121,6 +130,7 @@ TROUPE_LOCAL_MESSAGE(troupe::actors::communicator_requested)
 TROUPE_LOCAL_MESSAGE(troupe::actors::communicator_dropped)
 TROUPE_LOCAL_MESSAGE(troupe::actors::lane_handed)
 TROUPE_LOCAL_MESSAGE(troupe::actors::peer_failed)
+TROUPE_LOCAL_MESSAGE(troupe::actors::process_ended)
 TROUPE_LOCAL_MESSAGE(troupe::actors::link_spawned)
 TROUPE_LOCAL_MESSAGE(troupe::actors::link_opened)
 TROUPE_LOCAL_MESSAGE(troupe::actors::link_closed)

@@ -50,6 +50,15 @@ struct operation_entry {
   };
   std::pmr::vector<open_transfer> open;
 
+  /// What an operation keeps between its attempts in one epoch after another.
+  struct promise_kept {
+    std::optional<scratch_pool::block> saved_block;
+    buffer_view saved_input;             ///< of an operation in place
+    bool saved = false;                  ///< the input is there, and the buffer may be written to
+    std::shared_ptr<const failure> why;  ///< why the last attempt ended
+  };
+  std::optional<promise_kept> promise;  ///< of an operation that keeps docs/protocols/ftar.md
+
   // The operation's entries in the buffer table, released by whoever ends the operation.
   std::optional<buffer_id> send_buffer;
   std::optional<buffer_id> receive_buffer;

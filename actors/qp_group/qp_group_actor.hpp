@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 
 #include "actors/endpoint/endpoint_context.hpp"
 #include "actors/qp_group/qp_group_messages.hpp"
 #include "actors/rank/fetch_wire.hpp"
+#include "actors/rank/membership_carrier.hpp"
 #include "net/link/link_machine.hpp"
 
 namespace troupe::actors {
@@ -30,6 +32,9 @@ class qp_group_actor_state : public lane_owner, public timer_owner {
   qp_group_actor::behavior_type make_behavior();
 
  private:
+  /// What answers a peer's get: no operation of ours waits for its end. No slot has this number.
+  static constexpr std::uint64_t nobodys_token = ~std::uint64_t{0};
+
   void drive(const net::link_event& event);
   void apply(const net::link_effect& effect);
 
@@ -71,6 +76,8 @@ class qp_group_actor_state : public lane_owner, public timer_owner {
   void publish();
   void watch_unmatched(bool waiting);
   void send_notice(std::shared_ptr<const notice_frame> frame);
+  void send_frame(std::span<const std::byte> frame);
+  void on_part(std::span<const std::byte> part);
   void flush_notices();
 
   qp_group_actor::pointer self_ = nullptr;
@@ -95,6 +102,7 @@ class qp_group_actor_state : public lane_owner, public timer_owner {
 
   /// Notices beyond the link's own room, oldest first.
   std::deque<std::shared_ptr<const notice_frame>> notices_;
+  frame_assembler arriving_;  ///< of the view change, from the peer
   net::link_counters published_;
   bool opened_ = false;
   bool lost_ = false;

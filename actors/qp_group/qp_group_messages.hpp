@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "actors/caf_compat.hpp"
 #include "actors/collective/collective_messages.hpp"
@@ -61,6 +63,22 @@ struct notice_request {
   friend bool operator==(const notice_request&, const notice_request&) = default;
 };
 
+/// Send a frame of the view change to the peer's member of the same communicator. Lost with the
+/// link, and where the link is too far behind to take it.
+struct frame_request {
+  std::shared_ptr<const std::vector<std::byte>> frame;
+
+  friend bool operator==(const frame_request&, const frame_request&) = default;
+};
+
+/// Nothing of `communicator` below `epoch` moves any more.
+struct epoch_raised {
+  communicator_id communicator;
+  troupe::epoch epoch;
+
+  friend bool operator==(const epoch_raised&, const epoch_raised&) = default;
+};
+
 /// Report transfers that match nothing and are older than this.
 struct unmatched_request {
   instant older_than = never;
@@ -95,12 +113,11 @@ struct leave_request {
   friend bool operator==(const leave_request&, const leave_request&) = default;
 };
 
-using qp_group_actor =
-    caf::typed_actor<TROUPE_HANDLES(put_request), TROUPE_HANDLES(accept_request),
-                     TROUPE_HANDLES(exchange_request), TROUPE_HANDLES(cancel_request),
-                     TROUPE_HANDLES(notice_request), TROUPE_HANDLES(unmatched_request),
-                     TROUPE_HANDLES(lane_given), TROUPE_HANDLES(link_doomed),
-                     TROUPE_HANDLES(lease_granted), TROUPE_HANDLES(leave_request)>;
+using qp_group_actor = caf::typed_actor<
+    TROUPE_HANDLES(put_request), TROUPE_HANDLES(accept_request), TROUPE_HANDLES(exchange_request),
+    TROUPE_HANDLES(cancel_request), TROUPE_HANDLES(notice_request), TROUPE_HANDLES(frame_request),
+    TROUPE_HANDLES(epoch_raised), TROUPE_HANDLES(unmatched_request), TROUPE_HANDLES(lane_given),
+    TROUPE_HANDLES(link_doomed), TROUPE_HANDLES(lease_granted), TROUPE_HANDLES(leave_request)>;
 
 }  // namespace troupe::actors
 
@@ -109,6 +126,8 @@ TROUPE_LOCAL_MESSAGE(troupe::actors::accept_request)
 TROUPE_LOCAL_MESSAGE(troupe::actors::exchange_request)
 TROUPE_LOCAL_MESSAGE(troupe::actors::cancel_request)
 TROUPE_LOCAL_MESSAGE(troupe::actors::notice_request)
+TROUPE_LOCAL_MESSAGE(troupe::actors::frame_request)
+TROUPE_LOCAL_MESSAGE(troupe::actors::epoch_raised)
 TROUPE_LOCAL_MESSAGE(troupe::actors::unmatched_request)
 TROUPE_LOCAL_MESSAGE(troupe::actors::lane_given)
 TROUPE_LOCAL_MESSAGE(troupe::actors::link_doomed)

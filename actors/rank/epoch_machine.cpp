@@ -110,13 +110,22 @@ void report_closed(epoch_step& step) {
   step.tell(net::epoch_closed{progress});
 }
 
+/// Once everything of the closing epoch stands still.
+void report_if_closed(epoch_step& step) {
+  if (step.s.now != activity::stopping && !step.s.stopping_others) report_closed(step);
+}
+
 void close_here(epoch_step& step) {
   auto& s = step.s;
   if (s.now == activity::running) {
     s.now = activity::stopping;
     step.out.push_back(stop_promised{s.calls.front().slot});
   }
-  if (s.now != activity::stopping) report_closed(step);
+  if (s.has_others) {
+    s.stopping_others = true;
+    step.out.push_back(stop_others{});
+  }
+  report_if_closed(step);
 }
 
 /// What became, in the epoch before, of the operation that is under way here.
@@ -226,7 +235,7 @@ void on(epoch_step& step, const promised_confirmed& event) {
   if (was_stopping) TROUPE_MARK("epoch: confirmed while being stopped");
   const auto& current = s.membership.current;
   finish_first(step, current.number, current.members);
-  if (was_stopping && s.over == errc::ok) report_closed(step);
+  if (was_stopping && s.over == errc::ok) report_if_closed(step);
   step.tell(net::boundary_passed{true});
 }
 
@@ -245,7 +254,7 @@ void on(epoch_step& step, const promised_stopped& event) {
   if (s.over != errc::ok) {
     restore_first(step, s.over);
   } else if (was_stopping) {
-    report_closed(step);
+    report_if_closed(step);
   } else {
     if (is_lost) step.tell(net::member_suspected{event.peer});
     if (!is_lost || !net::is_suspected(s.membership, event.peer)) step.tell(net::decision_needed{});
@@ -260,6 +269,16 @@ void on(epoch_step& step, const input_restored& event) {
   }
   fail_first(step, s.failed);
   step.tell(net::boundary_passed{true});
+}
+
+void on(epoch_step& step, const others_stopped&) {
+  auto& s = step.s;
+  if (!s.stopping_others) {
+    ++s.ignored;
+    return;
+  }
+  s.stopping_others = false;
+  if (s.over == errc::ok) report_if_closed(step);
 }
 
 void on(epoch_step& step, const net::membership_event& event) {

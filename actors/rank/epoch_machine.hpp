@@ -40,8 +40,12 @@ struct input_restored {
   std::uint32_t slot = 0;
 };
 
+/// Nothing of the closing epoch runs any more that carries no promise, and no memory of it is open.
+/// Answer to `stop_others`.
+struct others_stopped {};
+
 using epoch_event = std::variant<promised_called, promised_confirmed, promised_stopped,
-                                 input_restored, net::membership_event>;
+                                 input_restored, others_stopped, net::membership_event>;
 
 // -- effects --------------------------------------------------------------------------------------
 
@@ -56,6 +60,9 @@ struct start_promised {
 struct stop_promised {
   std::uint32_t slot = 0;
 };
+
+/// The epoch closes: stop every operation of it that carries no promise, and withdraw its windows.
+struct stop_others {};
 
 /// The operation failed everywhere: put its input back.
 struct restore_promised {
@@ -78,9 +85,9 @@ struct fail_promised {
 };
 
 using epoch_effect =
-    std::variant<start_promised, stop_promised, restore_promised, finish_promised, fail_promised,
-                 net::send_membership, net::send_to_joiner, net::send_join, net::enter_epoch,
-                 net::leave_communicator, net::arm_membership_timer>;
+    std::variant<start_promised, stop_promised, stop_others, restore_promised, finish_promised,
+                 fail_promised, net::send_membership, net::send_to_joiner, net::send_join,
+                 net::enter_epoch, net::leave_communicator, net::arm_membership_timer>;
 
 /// What a view change sends, and an end for each call that waits. Control path.
 using epoch_effects = std::vector<epoch_effect>;
@@ -111,8 +118,10 @@ struct epoch_state {
   };
   std::deque<call> calls;  ///< in the order of the calls; the first one is under way
   activity now = activity::idle;
-  bool again = false;      ///< the first one ran in an earlier epoch
-  bool complete = false;   ///< stopped: its whole result is here
+  bool has_others = false;       ///< whether the member has anything that `stop_others` stops
+  bool stopping_others = false;  ///< `stop_others` was not answered yet
+  bool again = false;            ///< the first one ran in an earlier epoch
+  bool complete = false;         ///< stopped: its whole result is here
   errc failed = errc::ok;  ///< stopped: why it cannot go on in any epoch; restoring: its outcome
 
   std::uint64_t resolved_through = 0;  ///< every promised operation up to this one has its outcome

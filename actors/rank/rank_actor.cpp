@@ -15,16 +15,19 @@ constexpr std::size_t idle_runner_count = 16;
 
 }  // namespace
 
-void rank_actor_state::init(rank_actor::pointer self, endpoint_context& context, communicator_id id,
-                            rank self_rank, std::shared_ptr<const membership> members) {
+void rank_actor_state::init(rank_actor::pointer self, endpoint_context& context,
+                            const communicator_seat& seat) {
   self_ = self;
   context_ = &context;
-  id_ = id;
-  members_ = std::move(members);
+  id_ = seat.id;
+  epoch_ = seat.first->epoch;
+  members_ = seat.first->members;
+  board_ = seat.board;
   state_.emplace(context.ledger.of(memory_purpose::histories));
   slots_.emplace(&context.control);
-  state_->self = self_rank;
+  state_->self = seat.first->self;
   state_->size = members_->size();
+  if (seat.tolerant) epochs_.emplace(context, *this, id_, seat.first->self, *members_);
   self->set_down_handler([this](caf::down_msg& message) { on_runner_down(message); });
 }
 
@@ -51,9 +54,7 @@ rank_actor::behavior_type rank_actor_state::make_behavior() {
         pending_.reset();
       },
       [this](const collective_ended& message) { guarded([&] { on_ended(message); }); },
-      [this](const failure_noticed& message) {
-        guarded([&] { drive(failure_heard{*message.why}); });
-      },
+      [this](const failure_noticed& message) { guarded([&] { on_failure_noticed(message); }); },
       [this](const transfer_unmatched& message) {
         guarded([&] {
           if (const auto member = members_->from_world(message.peer))
@@ -63,6 +64,7 @@ rank_actor::behavior_type rank_actor_state::make_behavior() {
       [this](const peer_ended& message) { guarded([&] { on_peer_ended(message); }); },
       [this](const peer_connected& message) {
         guarded([&] {
+          if (epochs_) context_->send(context_->link_to(message.peer), epoch_raised{id_, epoch_});
           if (const auto member = members_->from_world(message.peer))
             drive(member_connected{*member});
         });
@@ -77,11 +79,19 @@ rank_actor::behavior_type rank_actor_state::make_behavior() {
         message.answer->answer(done_value{});
       },
       [this](const window_written& message) { guarded([&] { on_window_written(message); }); },
-      [this](const finalize_requested& message) {
-        finalizers_.push_back(message.answer);
-        guarded([&] { drive(finalize_called{}); });
-        if (state_->finalized) apply(report_finalized{});
-      }};
+      [this](const finalize_requested& message) { guarded([&] { on_finalize(message); }); },
+      [this](const promise_ended& message) { guarded([&] { on_promise_ended(message); }); },
+      [this](const membership_heard& message) {
+        guarded([&] {
+          if (epochs_) epochs_->hear(message.from, *message.frame);
+        });
+      },
+      [this](const exit_seen& message) {
+        guarded([&] {
+          if (epochs_) epochs_->prove_ended(message.peer);
+        });
+      },
+      [this](const reconfigure_requested& message) { guarded([&] { on_reconfigure(message); }); }};
 }
 
 void rank_actor_state::on_window_opened(const window_open_request& message) {
@@ -103,6 +113,7 @@ void rank_actor_state::on_peer_ended(const peer_ended& message) {
   if (!member) return;
   failure why = *message.why;
   why.what.peer = *member;
+  if (epochs_) epochs_->suspect(message.peer);
   drive(member_lost{*member, std::move(why)});
 }
 
@@ -111,14 +122,35 @@ void rank_actor_state::drive(const rank_event& event) {
   step(*state_, event, effects_);
   for (const auto& effect : effects_)
     apply(effect);
+  if (!epochs_) return;
+  if (std::exchange(others_ended_, false)) drive_epochs(others_stopped{});
+  const auto failed = state_->sticky.code();
+  if (failed == errc::ok || std::exchange(decision_asked_, true)) return;
+  if (failed == errc::aborted)
+    drive_epochs(net::membership_event{net::leave_wanted{errc::aborted}});
+  else
+    drive_epochs(net::membership_event{net::decision_needed{}});
 }
 
 void rank_actor_state::apply(const rank_effect& effect) {
   std::visit([this](const auto& e) { apply_one(e); }, effect);
 }
 
+bool rank_actor_state::may_call(const operation_requested& message) {
+  const auto& request = message.work->request();
+  if (!epochs_ || request.is_promised) return true;
+  if (request.epoch == epoch_ && epochs_->is_open()) return true;
+  message.work->finish({errc::epoch_changed,
+                        to_string(request.signature) + " was called in epoch " +
+                            std::to_string(request.epoch.value) +
+                            ", and the communicator went on; call adopt_epoch, then try again"});
+  pending_.reset();
+  return false;
+}
+
 void rank_actor_state::on_requested(const operation_requested& message) {
   const auto& request = message.work->request();
+  if (!may_call(message)) return;
   auto& counters = context_->counters;
   counters.started[operation_counters::index(request.signature.kind)].add(1);
   const auto& control = context_->control;
@@ -150,7 +182,12 @@ void rank_actor_state::on_requested(const operation_requested& message) {
   entry.may_overdraw_scratch = oldest_collective() == nullptr;
   context_->wake_watchdog();
   (*slots_)[slot->index] = *slot;
-  drive(operation_called{slot->index, request.signature, request.peer});
+  if (!request.is_promised)
+    return drive(operation_called{slot->index, request.signature, request.peer});
+  // Its time runs while it runs: before, it waits for others that have theirs.
+  entry.deadline = never;
+  entry.promise.emplace();
+  drive_epochs(promised_called{slot->index});
 }
 
 void rank_actor_state::apply_one(const start_operation& effect) {
@@ -192,6 +229,11 @@ void rank_actor_state::apply_one(const report_finalized&) {
   for (const auto& answer : finalizers_)
     answer->answer(done_value{});
   finalizers_.clear();
+  if (epochs_) drive_epochs(net::membership_event{net::leave_wanted{errc::finalized}});
+}
+
+void rank_actor_state::apply_one(const report_ended&) {
+  others_ended_ = true;
 }
 
 notice_frame rank_actor_state::frame_of(const failure& why) const {
@@ -201,14 +243,8 @@ notice_frame rank_actor_state::frame_of(const failure& why) const {
 void rank_actor_state::on_ended(const collective_ended& message) {
   auto* entry = context_->operations.find(message.slot);
   if (entry == nullptr) return;
-  if (idle_.size() < idle_runner_count) {
-    idle_.push_back(std::move(entry->runner));
-  } else {
-    self_->demonitor(entry->runner.address());
-    stop_actor(entry->runner);
-  }
-  slots_->erase(message.slot.index);
-  context_->operations.close(message.slot);
+  give_back(std::move(entry->runner));
+  close_entry(message.slot);
   drive(operation_ended{message.slot.index, message.why ? *message.why : failure{}});
   const auto* next = oldest_collective();
   if (next == nullptr) return;
@@ -218,6 +254,20 @@ void rank_actor_state::on_ended(const collective_ended& message) {
     context_->drive(oldest_named{oldest});
   }
   context_->wake_scratch_waiters();
+}
+
+void rank_actor_state::close_entry(operation_slot slot) {
+  slots_->erase(slot.index);
+  context_->operations.close(slot);
+}
+
+void rank_actor_state::give_back(collective_actor runner) {
+  if (idle_.size() < idle_runner_count) {
+    idle_.push_back(std::move(runner));
+    return;
+  }
+  self_->demonitor(runner.address());
+  stop_actor(runner);
 }
 
 /// Null if none runs. A send or receive holds no memory and no turn, and may wait for what comes
@@ -234,7 +284,7 @@ void rank_actor_state::on_runner_down(const caf::down_msg& message) {
   std::erase_if(idle_, [&](const collective_actor& a) { return a.address() == message.source; });
   for (const auto& [index, slot] : *slots_) {
     auto* entry = context_->operations.find(slot);
-    if (entry == nullptr || entry->runner.address() != message.source) continue;
+    if (entry == nullptr || !entry->runner || entry->runner.address() != message.source) continue;
     context_->home.counters().restarted(actor_kind::collective);
     entry->runner = take_runner();
     context_->send(
@@ -258,9 +308,8 @@ collective_actor rank_actor_state::take_runner() {
   return runner;
 }
 
-rank_actor spawn_rank(endpoint_context& context, communicator_id id, rank self,
-                      std::shared_ptr<const membership> members) {
-  return spawn_actor<rank_actor, rank_actor_state>(context, id, self, std::move(members));
+rank_actor spawn_rank(endpoint_context& context, const communicator_seat& seat) {
+  return spawn_actor<rank_actor, rank_actor_state>(context, seat);
 }
 
 }  // namespace troupe::actors

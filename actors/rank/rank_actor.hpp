@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/endpoint/endpoint_context.hpp"
+#include "actors/rank/member_epochs.hpp"
 #include "actors/rank/membership.hpp"
 #include "actors/rank/rank_machine.hpp"
 #include "actors/rank/rank_messages.hpp"
@@ -17,16 +18,18 @@ namespace troupe::actors {
 /// One member of one communicator: the shell around `rank_machine`. Numbers operations, hands each
 /// to a runner, and makes the first failure final.
 ///
-/// Messages handled: 2 an operation (`operation_requested`, `collective_ended`).
+/// In a fault-tolerant communicator it has epochs: all_reduce keeps its promise across them, every
+/// other operation belongs to one and ends with it.
+///
+/// Messages handled: 2 an operation (`operation_requested`, `collective_ended` or `promise_ended`).
 /// Messages sent: 1 an operation (`collective_start`).
-class rank_actor_state {
+class rank_actor_state : public epoch_host {
  public:
   rank_actor_state() {}
 
   static inline const char* name = "troupe.rank";
 
-  void init(rank_actor::pointer self, endpoint_context& context, communicator_id id, rank self_rank,
-            std::shared_ptr<const membership> members);
+  void init(rank_actor::pointer self, endpoint_context& context, const communicator_seat& seat);
   rank_actor::behavior_type make_behavior();
 
  private:
@@ -39,6 +42,17 @@ class rank_actor_state {
   void apply_one(const spread_failure& effect);
   void apply_one(const tell_failure& effect);
   void apply_one(const report_finalized& effect);
+  void apply_one(const report_ended& effect);
+
+  void do_start(const start_promised& effect) override;
+  void do_stop(const stop_promised& effect) override;
+  void do_stop_others() override;
+  void do_restore(const restore_promised& effect) override;
+  void do_finish(const finish_promised& effect) override;
+  void do_fail(const fail_promised& effect) override;
+  void do_enter(const std::shared_ptr<const seated_epoch>& next) override;
+  void do_leave(errc why) override;
+  void drive_epochs(epoch_event event);
 
   template <class Handler>
   void guarded(Handler handler);
@@ -46,7 +60,15 @@ class rank_actor_state {
   void on_window_opened(const window_open_request& message);
   void on_window_written(const window_written& message);
   void on_requested(const operation_requested& message);
+  bool may_call(const operation_requested& message);
   void on_ended(const collective_ended& message);
+  void on_promise_ended(const promise_ended& message);
+  void on_failure_noticed(const failure_noticed& message);
+  void on_reconfigure(const reconfigure_requested& message);
+  void on_finalize(const finalize_requested& message);
+  void end_promise(operation_entry& entry);
+  void close_entry(operation_slot slot);
+  void give_back(collective_actor runner);
   void on_runner_down(const caf::down_msg& message);
   collective_actor take_runner();
   const rank_state::running_operation* oldest_collective() const;
@@ -66,9 +88,13 @@ class rank_actor_state {
   std::shared_ptr<work_state> pending_;  ///< a call that has no table entry yet
   std::vector<collective_actor> idle_;
   std::vector<ticket_handle<done_value>> finalizers_;
+
+  std::shared_ptr<epoch_board> board_;
+  std::optional<member_epochs> epochs_;  ///< of a fault-tolerant communicator
+  bool decision_asked_ = false;          ///< the members are to agree what failed in this epoch
+  bool others_ended_ = false;  ///< to be told to `epochs_` once the machine's step is over
 };
 
-rank_actor spawn_rank(endpoint_context& context, communicator_id id, rank self,
-                      std::shared_ptr<const membership> members);
+rank_actor spawn_rank(endpoint_context& context, const communicator_seat& seat);
 
 }  // namespace troupe::actors

@@ -33,15 +33,26 @@ void report_if_done(rank_state& state, rank_effects& out) {
   out.push_back(report_finalized{});
 }
 
-/// The first failure is final: it ends everything that runs and is what later calls get.
-void fail_communicator(rank_state& state, const failure& why, rank_effects& out) {
-  if (state.sticky.code() != errc::ok) return;
+void report_if_ended(rank_state& state, rank_effects& out) {
+  if (!state.ending || !state.running.empty()) return;
+  state.ending = false;
+  out.push_back(report_ended{});
+}
+
+/// Ends everything that runs; later calls get the same failure.
+void fail_here(rank_state& state, const failure& why, rank_effects& out) {
   state.sticky = why;
-  // The reason goes out before the cancellations that follow from it.
-  if (state.size > 1) out.push_back(spread_failure{why});
   for (const auto& operation : state.running)
     out.push_back(stop_operation{operation.slot, why});
   state.early.clear();
+}
+
+/// The first failure is final.
+void fail_communicator(rank_state& state, const failure& why, rank_effects& out) {
+  if (state.sticky.code() != errc::ok) return;
+  // The reason goes out before the cancellations that follow from it.
+  if (state.size > 1) out.push_back(spread_failure{why});
+  fail_here(state, why, out);
 }
 
 /// Whether two ranks called the same operation. What travels of an all_to_all_v has the count of
@@ -98,6 +109,7 @@ void on(rank_state& state, const operation_called& event, rank_effects& out) {
 void on(rank_state& state, const operation_ended& event, rank_effects& out) {
   std::erase_if(state.running, [&](const auto& o) { return o.slot == event.slot; });
   if (event.why.code() != errc::ok) fail_communicator(state, event.why, out);
+  report_if_ended(state, out);
   report_if_done(state, out);
 }
 
@@ -108,6 +120,7 @@ void on(rank_state& state, const failure_heard& event, rank_effects& out) {
 void on(rank_state& state, const unmatched_heard& event, rank_effects& out) {
   if (state.sticky.code() != errc::ok) return;
   if (event.operation.value & point_to_point_bit) return;  // the other side called first: legal
+  if (event.operation.value & promised_bit) return;        // so is an operation that waits here
   if (event.operation.value & one_sided_bit) {
     const std::string peer = "rank " + std::to_string(event.peer.value);
     return fail_communicator(
@@ -149,6 +162,13 @@ void on(rank_state& state, const abort_called&, rank_effects& out) {
                     {error{errc::aborted, 0, state.self},
                      "rank " + std::to_string(state.self.value) + " aborted the communicator"},
                     out);
+}
+
+void on(rank_state& state, const epoch_ending& event, rank_effects& out) {
+  // Nobody has to be told: the members end it together.
+  if (state.sticky.code() == errc::ok) fail_here(state, event.why, out);
+  state.ending = true;
+  report_if_ended(state, out);
 }
 
 void on(rank_state& state, const finalize_called&, rank_effects& out) {

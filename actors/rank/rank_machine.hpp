@@ -53,10 +53,17 @@ struct member_connected {
 };
 
 struct abort_called {};
+
+/// The epoch that these operations belong to is over: they all end with `why`. Answered by
+/// `report_ended` when nothing of it runs any more.
+struct epoch_ending {
+  failure why;
+};
 struct finalize_called {};
 
-using rank_event = std::variant<operation_called, operation_ended, failure_heard, unmatched_heard,
-                                member_lost, member_connected, abort_called, finalize_called>;
+using rank_event =
+    std::variant<operation_called, operation_ended, failure_heard, unmatched_heard, member_lost,
+                 member_connected, abort_called, epoch_ending, finalize_called>;
 
 // -- effects --------------------------------------------------------------------------------------
 
@@ -92,8 +99,11 @@ struct tell_failure {
 /// Nothing runs any more and nothing will: `finalize` is answered.
 struct report_finalized {};
 
+/// Nothing runs any more in this epoch. Answer to `epoch_ending`.
+struct report_ended {};
+
 using rank_effect = std::variant<start_operation, refuse_operation, stop_operation, spread_failure,
-                                 tell_failure, report_finalized>;
+                                 tell_failure, report_finalized, report_ended>;
 
 /// Grows with what runs: a failure stops everything at once. Control path.
 using rank_effects = std::vector<rank_effect>;
@@ -109,10 +119,15 @@ constexpr bool is_collective(operation_number number) {
   return (number.value & (point_to_point_bit | one_sided_bit)) == 0;
 }
 
+/// Operations that keep the promise of docs/protocols/ftar.md are numbered across epochs, apart
+/// from the others of their communicator: bit 60 is set, which no other number reaches.
+inline constexpr std::uint64_t promised_bit = 1ull << 60;
+
 /// What a text shows of a number: the calls of its kind.
 constexpr std::uint64_t shown(operation_number number) {
   if ((number.value & point_to_point_bit) != 0) return number.value & ~point_to_point_bit;
-  return (number.value & one_sided_bit) != 0 ? number.value & one_sided_call_mask : number.value;
+  if ((number.value & one_sided_bit) != 0) return number.value & one_sided_call_mask;
+  return number.value & ~promised_bit;
 }
 
 /// One member of one communicator: numbers operations, remembers what it called, and makes the
@@ -120,7 +135,8 @@ constexpr std::uint64_t shown(operation_number number) {
 ///
 /// A communicator fails as a whole: after an operation ended in an error its members can no longer
 /// agree which operations happened, so every running and later operation ends with that first
-/// error, here and at all members it reaches.
+/// error, here and at all members it reaches. In a fault-tolerant communicator that holds for one
+/// epoch: each has a state of its own, and operations with a promise are epoch_machine's.
 struct rank_state {
   /// What the state remembers comes from `memory`.
   explicit rank_state(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
@@ -157,6 +173,7 @@ struct rank_state {
   failure sticky;  ///< code ok while the communicator works
   bool finalizing = false;
   bool finalized = false;
+  bool ending = false;  ///< `report_ended` is owed
 };
 
 inline constexpr std::size_t history_operation_count = 256;

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "actors/caf_compat.hpp"
 #include "actors/collective/collective_messages.hpp"
@@ -26,9 +30,50 @@ struct collective_ended {
   friend bool operator==(const collective_ended&, const collective_ended&) = default;
 };
 
+/// How a promised operation came to a stand.
+enum class promise_end : std::uint8_t {
+  confirmed,  ///< every member of the epoch holds the result
+  stopped,    ///< it was stopped, or failed
+  restored,   ///< its input is what it was before the call
+};
+
+/// The runner of the promised operation of `slot` is free again.
+struct promise_ended {
+  operation_slot slot;
+  promise_end how = promise_end::stopped;
+  bool complete = false;                         ///< stopped: the whole result is here
+  std::shared_ptr<const failure> why = nullptr;  ///< stopped; `epoch_changed` if it was asked to
+
+  friend bool operator==(const promise_ended&, const promise_ended&) = default;
+};
+
+/// A frame of the view change came from world rank `from`.
+struct membership_heard {
+  rank from;
+  std::shared_ptr<const std::vector<std::byte>> frame;
+
+  friend bool operator==(const membership_heard&, const membership_heard&) = default;
+};
+
+/// The process of world rank `peer` ended: whoever started it saw so.
+struct exit_seen {
+  rank peer;
+
+  friend bool operator==(const exit_seen&, const exit_seen&) = default;
+};
+
+/// The trainer wants these members out, by name; answered at once, the new epoch comes later.
+struct reconfigure_requested {
+  std::shared_ptr<const std::vector<std::uint32_t>> without;
+  ticket_handle<done_value> answer;
+
+  friend bool operator==(const reconfigure_requested&, const reconfigure_requested&) = default;
+};
+
 /// A member (world rank `from`) says that the communicator failed.
 struct failure_noticed {
   rank from;
+  std::optional<troupe::epoch> epoch;  ///< in which it did; unset: whichever there is
   std::shared_ptr<const failure> why;
 
   friend bool operator==(const failure_noticed&, const failure_noticed&) = default;
@@ -102,12 +147,18 @@ using rank_actor =
                      TROUPE_HANDLES(peer_ended), TROUPE_HANDLES(peer_connected),
                      TROUPE_HANDLES(abort_requested), TROUPE_HANDLES(finalize_requested),
                      TROUPE_HANDLES(window_open_request), TROUPE_HANDLES(window_close_request),
-                     TROUPE_HANDLES(window_written)>;
+                     TROUPE_HANDLES(window_written), TROUPE_HANDLES(promise_ended),
+                     TROUPE_HANDLES(membership_heard), TROUPE_HANDLES(exit_seen),
+                     TROUPE_HANDLES(reconfigure_requested)>;
 
 }  // namespace troupe::actors
 
 TROUPE_LOCAL_MESSAGE(troupe::actors::operation_requested)
 TROUPE_LOCAL_MESSAGE(troupe::actors::collective_ended)
+TROUPE_LOCAL_MESSAGE(troupe::actors::promise_ended)
+TROUPE_LOCAL_MESSAGE(troupe::actors::membership_heard)
+TROUPE_LOCAL_MESSAGE(troupe::actors::exit_seen)
+TROUPE_LOCAL_MESSAGE(troupe::actors::reconfigure_requested)
 TROUPE_LOCAL_MESSAGE(troupe::actors::failure_noticed)
 TROUPE_LOCAL_MESSAGE(troupe::actors::transfer_unmatched)
 TROUPE_LOCAL_MESSAGE(troupe::actors::peer_ended)

@@ -119,13 +119,13 @@ outcome<void> simulated_stage::join_all(duration limit) {
 }
 
 outcome<std::vector<std::unique_ptr<communicator>>> simulated_stage::make_communicator(
-    communicator_id id, const std::vector<rank>& members, duration limit) {
+    communicator_id id, const std::vector<rank>& members, duration limit, bool tolerant) {
   const auto who = std::make_shared<const membership>(membership::of(members));
   std::vector<ticket_handle<communicator_seat>> seats;
   for (std::uint32_t self = 0; self < members.size(); ++self) {
     seats.push_back(std::make_shared<ticket<communicator_seat>>());
     post(nullptr, ranks_[to_index(members[self])]->actor,
-         communicator_requested{id, rank{self}, who, seats.back()});
+         communicator_requested{id, rank{self}, who, tolerant, seats.back()});
   }
   const bool done = run_until(
       [&] {
@@ -141,6 +141,12 @@ outcome<std::vector<std::unique_ptr<communicator>>> simulated_stage::make_commun
                                                         std::move(*seat)));
   }
   return out;
+}
+
+void simulated_stage::tell_end(rank r) {
+  for (std::uint32_t number = 0; number < ranks_.size(); ++number)
+    if (number != r.value && !ranks_[number]->home->crashed)
+      post(nullptr, ranks_[number]->actor, process_ended{r});
 }
 
 void simulated_stage::crash(rank r, net::crash_kind how) {

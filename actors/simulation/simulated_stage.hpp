@@ -50,13 +50,16 @@ class simulated_stage {
   /// Makes a communicator of these world ranks, in this order, without the agreement that a split
   /// needs: one handle a member. `id` is new. Errors: timed_out, or that of the first member.
   outcome<std::vector<std::unique_ptr<communicator>>> make_communicator(
-      communicator_id id, const std::vector<rank>& members, duration limit);
+      communicator_id id, const std::vector<rank>& members, duration limit, bool tolerant = false);
 
   /// Goes on until `done` or until `limit` of virtual time passed; true if `done`.
   bool run_until(const std::function<bool()>& done, duration limit);
 
   /// The rank's process ends without a word.
   void crash(rank r, net::crash_kind how = net::crash_kind::process);
+
+  /// Every other rank hears from its launcher that the rank's process ended.
+  void tell_end(rank r);
 
   net::fabric& wires() { return fabric_; }
   endpoint_context& context(rank r) { return *ranks_[to_index(r)]->context; }

@@ -47,7 +47,8 @@ void watchdog_actor_state::drive() {
   seen_.clear();
   const auto& entries = context_->operations.entries();
   for (std::uint32_t i = 0; i < entries.size(); ++i)
-    if (entries[i].live) seen_.push_back({i, entries[i].deadline, entries[i].stopping});
+    if (entries[i].live && entries[i].runner)
+      seen_.push_back({i, entries[i].deadline, entries[i].stopping});
   look(state_, seen_, context_->unmatched_links != 0, context_->now(), verdict_);
   apply(verdict_);
 }

@@ -32,6 +32,8 @@ struct operation_request {
   duration timeout{};
   std::optional<troupe::algorithm> algorithm = std::nullopt;
   bool in_place = false;
+  bool is_promised = false;  ///< keeps docs/protocols/ftar.md
+  troupe::epoch epoch = {};  ///< in which it was called; a promised one does not care
   /// all_to_all_v: what goes to and comes from each rank. Shared with whoever runs the operation;
   /// the request, which its work keeps, lets go last.
   std::shared_ptr<const std::vector<collectives::peer_block>> blocks = nullptr;

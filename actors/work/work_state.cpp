@@ -19,6 +19,7 @@ work_state::work_state(const operation_request& request, std::uint32_t size,
                        std::shared_ptr<const driver> drive)
     : request_(request),
       size_(size),
+      decided_in_(request.epoch),
       outstanding_(std::move(outstanding)),
       drive_(std::move(drive)) {}
 
@@ -59,10 +60,20 @@ failure work_state::error() const {
 std::vector<rank> work_state::contributors() const {
   std::vector<rank> out;
   if (!test() || failure_.code() != errc::ok) return out;
+  if (!decided_over_.empty()) return decided_over_;
   out.reserve(size_);
   for (std::uint32_t i = 0; i < size_; ++i)
     out.push_back(rank{i});
   return out;
+}
+
+troupe::epoch work_state::epoch() const {
+  return test() ? decided_in_ : request_.epoch;
+}
+
+void work_state::set_decided(troupe::epoch in, std::vector<rank> contributors) {
+  decided_in_ = in;
+  decided_over_ = std::move(contributors);
 }
 
 operation_path work_state::path() const {

@@ -29,6 +29,7 @@ class work_state final : public work {
   bool test() const override { return done_.is_up(); }
   failure error() const override;
   std::vector<rank> contributors() const override;
+  troupe::epoch epoch() const override;
   operation_path path() const override;
   operation_signature signature() const override { return request_.signature; }
   operation_number number() const override;
@@ -40,6 +41,8 @@ class work_state final : public work {
   void set_launched(bool launched) { launched_.store(launched); }
   void set_number(operation_number number) { number_.store(number.value); }
   void set_path(const operation_path& path);
+  /// Before `finish`: what the result was computed over, and in which epoch.
+  void set_decided(troupe::epoch in, std::vector<rank> contributors);
 
   /// Ends the work; the first call counts. The trainer may free buffers and handle from now on.
   void finish();
@@ -51,6 +54,8 @@ class work_state final : public work {
 
   const operation_request request_;
   const std::uint32_t size_;
+  troupe::epoch decided_in_;
+  std::vector<rank> decided_over_;  ///< empty: every rank of the epoch of the call
   // Shared with the communicator's handle: counts what was called and is not done (queue bound).
   std::shared_ptr<std::atomic<std::uint32_t>> outstanding_;
   std::shared_ptr<const driver> drive_;  // one for all works of a communicator

@@ -169,6 +169,7 @@ class in_process_work : public troupe::work {
   }
   troupe::failure error() const override { return test() ? operation_->error : troupe::failure(); }
   std::vector<troupe::rank> contributors() const override { return {}; }
+  troupe::epoch epoch() const override { return {}; }
   troupe::operation_path path() const override { return {}; }
   troupe::operation_signature signature() const override { return {}; }
   troupe::operation_number number() const override { return number_; }
@@ -245,12 +246,23 @@ class in_process_communicator : public troupe::communicator {
   outcome<std::unique_ptr<troupe::window>> create_window(const troupe::window_arguments&) override {
     return troupe::fail(errc::not_available, "the in-process world has no windows");
   }
+  troupe::epoch_members members() const override { return {{}, rank_, {}}; }
+  outcome<troupe::epoch_members> wait_epoch(troupe::epoch, troupe::duration) override {
+    return one_epoch();
+  }
+  outcome<troupe::epoch_members> adopt_epoch() override { return one_epoch(); }
+  outcome<void> reconfigure(const std::vector<std::uint32_t>&) override { return one_epoch(); }
+  outcome<void> set_timeout(troupe::duration) override { return {}; }
   void abort() override {}
   outcome<void> finalize(troupe::duration) override { return {}; }
 
  private:
   static const std::byte* bytes(const void* data) { return static_cast<const std::byte*>(data); }
   static std::byte* bytes(void* data) { return static_cast<std::byte*>(data); }
+
+  static tl::unexpected<troupe::failure> one_epoch() {
+    return troupe::fail(errc::not_available, "the in-process world has one epoch");
+  }
 
   static outcome<troupe::work_handle> missing() {
     return troupe::fail(errc::not_available, "the in-process world has no such operation");

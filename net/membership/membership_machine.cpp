@@ -66,11 +66,11 @@ bool is_urgent(const membership_state& s) {
          });
 }
 
-/// Somebody waits to come in, or to vote: a matter for the end of an operation.
+/// Somebody waits to come in, or to vote: a matter for the end of an operation, and only while
+/// nobody can go on without knowing of it.
 bool is_asked_for(const membership_state& s) {
-  if (!s.tokens.empty()) return true;
-  return !s.current.guests.empty() &&
-         std::all_of(s.current.unproven.begin(), s.current.unproven.end(),
+  if (s.tokens.empty() && s.current.guests.empty()) return false;
+  return std::all_of(s.current.unproven.begin(), s.current.unproven.end(),
                      [&](member_id one) { return contains(s.dead, one); });
 }
 
@@ -373,6 +373,10 @@ void on_event(const membership_step& step, const join_retried&) {
   auto& s = step.s;
   if (s.phase != membership_phase::joining) return;
   step.out.push_back(send_join{{.communicator = s.communicator, .body = join_frame{s.token}}});
+}
+
+void on_event(const membership_step& step, const leave_wanted& event) {
+  if (step.s.phase != membership_phase::left) step.leave(event.why);
 }
 
 void on_event(const membership_step& step, const membership_timer_fired& event) {

@@ -53,6 +53,11 @@ struct boundary_passed {
 /// joining: show the token again.
 struct join_retried {};
 
+/// This member leaves for good, of its own accord: nobody has to wait for it.
+struct leave_wanted {
+  errc why = errc::finalized;
+};
+
 struct membership_timer_fired {
   membership_timer timer = membership_timer::patience;
   std::uint32_t generation = 0;
@@ -61,7 +66,7 @@ struct membership_timer_fired {
 using membership_event =
     std::variant<membership_frame_received, member_suspected, member_ended, decision_needed,
                  reconfigure_wanted, token_issued, epoch_closed, boundary_passed, join_retried,
-                 membership_timer_fired>;
+                 leave_wanted, membership_timer_fired>;
 
 // -- effects --------------------------------------------------------------------------------------
 
@@ -93,7 +98,7 @@ struct enter_epoch {
   epoch_record record;
 };
 
-/// This member is out for good: `evicted` or `no_quorum`.
+/// This member is out for good: `evicted`, `no_quorum`, or why it wanted to leave.
 struct leave_communicator {
   errc why = errc::evicted;
 };

@@ -212,6 +212,16 @@ void encode(const membership_frame& frame, std::vector<std::byte>& out) {
     out[8 + i] = static_cast<std::byte>(out.size() >> (8 * i));
 }
 
+result<communicator_id> communicator_of(std::span<const std::byte> bytes) {
+  if (bytes.size() < membership_header_bytes) return fail(errc::malformed);
+  byte_reader reader(bytes);
+  const auto front = reader.get_bytes(magic.size());
+  if (!std::equal(front.begin(), front.end(), magic.begin())) return fail(errc::malformed);
+  if (reader.get<std::uint8_t>() != membership_version) return fail(errc::version_mismatch);
+  reader.get_bytes(7);  // type, zero and length
+  return communicator_id{reader.get<std::uint32_t>()};
+}
+
 result<membership_frame> decode_membership(std::span<const std::byte> bytes) {
   if (bytes.size() < membership_header_bytes) return fail(errc::malformed);
   byte_reader reader(bytes);

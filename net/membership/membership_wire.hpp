@@ -96,6 +96,9 @@ struct membership_frame {
 /// Appends nothing but the frame; `out` is replaced.
 void encode(const membership_frame& frame, std::vector<std::byte>& out);
 
+/// Which communicator a frame is of, without reading the rest. Errors: malformed, version_mismatch.
+result<communicator_id> communicator_of(std::span<const std::byte> bytes);
+
 /// Errors: malformed (short, long, unknown type or code, a list that is too long or not ascending,
 ///         a guest that is no member), version_mismatch.
 result<membership_frame> decode_membership(std::span<const std::byte> bytes);

@@ -48,6 +48,7 @@ void kill_all(job_state& job, instant now, effects& out) {
 int exit_code_of(const job_state& job) {
   if (job.timed_out) return static_cast<int>(exit_code::timed_out);
   if (job.ending_signal != 0 && !job.all_good) return 128 + job.ending_signal;
+  if (job.limits.keep_going && job.any_good) return 0;
   return job.has_failure ? shell_code(job.first_failure) : 0;
 }
 
@@ -79,14 +80,26 @@ void on_first_failure(job_state& job, const rank_ended& e, instant now, effects&
   enter_grace(job, now);
 }
 
+void on_failure_of_one(job_state& job, const rank_ended& e, instant now, effects& out) {
+  if (!job.has_failure) job.first_failure = e.end;
+  job.has_failure = true;
+  report(out, "launch: rank " + std::to_string(e.who.value) + " (pid " + std::to_string(e.pid) +
+                  ") ended: " + describe(e.end) + ", " + describe_seconds(now - job.start) +
+                  " after the start; " + count_ranks(job.running_count) +
+                  (job.running_count == 1 ? " goes on" : " go on"));
+}
+
 void on_event(job_state& job, const rank_ended& e, instant now, effects& out) {
   const std::uint32_t r = to_index(e.who);
   if (r >= job.running.size() || !job.running[r]) return;
   job.running[r] = false;
   --job.running_count;
+  job.any_good = job.any_good || e.end.good();
   if (!e.end.good()) {
     job.all_good = false;
-    if (job.phase == job_phase::running)
+    if (job.phase == job_phase::running && job.limits.keep_going && !job.refused)
+      on_failure_of_one(job, e, now, out);
+    else if (job.phase == job_phase::running)
       on_first_failure(job, e, now, out);
     else if (job.phase == job_phase::grace && job.ending_signal == 0)
       job.later_failures.push_back(r);

@@ -18,6 +18,7 @@ struct job_limits {
   duration timeout{};                        ///< whole job; zero: none
   duration grace = std::chrono::seconds(5);  ///< between failure, SIGTERM and SIGKILL
   duration reap = std::chrono::seconds(10);  ///< for the kernel to end what got SIGKILL
+  bool keep_going = false;                   ///< a rank that fails does not end the job
 };
 
 /// A rank's process is gone.
@@ -86,6 +87,7 @@ struct job_state {
   int ending_signal = 0;  ///< first terminating signal that came while the job ran; 0: none
   bool refused = false;   ///< the program could not be started: the error was already reported
   bool all_good = true;
+  bool any_good = false;                      ///< a rank ended well
   std::vector<std::uint32_t> later_failures;  ///< on their own, after the first
   std::vector<std::uint32_t> ended_by_us;     ///< after SIGTERM or SIGKILL
 };

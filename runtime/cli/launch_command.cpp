@@ -11,8 +11,9 @@ constexpr const char* footer =
     "GROUP_RANK, MASTER_ADDR, MASTER_PORT, ...), TROUPE_CONFIG if --config is given, and a fresh\n"
     "TROUPE_BOOTSTRAP_SECRET unless one is set; with --emulate also LD_LIBRARY_PATH and\n"
     "TROUPE_EMULATION_ variables. When a rank fails, the others may take --grace to\n"
-    "end, then get SIGTERM, then SIGKILL. Exit code: that of the first rank that failed\n"
-    "(128 + signal), 124 after --timeout.\n"
+    "end, then get SIGTERM, then SIGKILL; with --keep-going they go on. Ranks read from\n"
+    "fault_tolerance.exit_board which of them ended. Exit code: that of the first rank that\n"
+    "failed (128 + signal), 124 after --timeout; with --keep-going 0 if any rank ended well.\n"
     "\n"
     "Example:\n"
     "  troupe launch -n 4 --timeout 60 -- ./train --data corpus.txt";
@@ -41,6 +42,9 @@ void add_launch_command(CLI::App& app, const command_line& line, action& chosen)
                "End the job after this long with exit code 124 (60, 500ms, 10m)");
   add_quantity(*command, "--grace", options->limits.grace, parse_duration,
                "Time to end between failure, SIGTERM and SIGKILL (default 5)");
+  command->add_flag("--keep-going", options->limits.keep_going,
+                    "A rank that fails does not end the job: for programs whose communicators go "
+                    "on without it");
   command->add_option("--host", options->host, "MASTER_ADDR: where rank 0 is reached")
       ->capture_default_str();
   command->add_option("--port", options->port, "MASTER_PORT (default: a free one)");

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "runtime/cli/child_process.hpp"
+#include "runtime/cli/exit_board.hpp"
 #include "runtime/cli/exit_watch.hpp"
 #include "runtime/cli/free_port.hpp"
 #include "runtime/cli/rank_environment.hpp"
@@ -55,6 +56,7 @@ struct job_tools {
   descriptor refusals;      ///< read end
   descriptor refusal_pipe;  ///< write end, for the children
   std::optional<rlimit> descriptor_limit;
+  exit_board board;
   std::string emulation;  ///< directory of the emulated NIC, if it is wanted
 };
 
@@ -103,6 +105,7 @@ child_plan job_supervisor::plan_for(const job_place& place, std::uint32_t rank) 
   plan.command = options_.command;
   const auto inherited = config::process_environment();
   auto own = rank_environment(place, rank);
+  own.push_back({"TROUPE_FAULT_TOLERANCE_EXIT_BOARD", tools_.board.path()});
   if (options_.emulation.is_wanted) {
     const auto more =
         emulation_environment(options_.emulation, tools_.emulation, place, rank, inherited);
@@ -221,6 +224,7 @@ void job_supervisor::handle_exits() {
     ::waitid(P_PID, static_cast<id_t>(each.child.pid), &info, WEXITED | WNOWAIT);
     tools_.watch.remove(each.child.ended.number());
     each.child.ended.close();
+    tools_.board.note(r);
     each.now = supervised_rank::state::lingering;
     each.linger_deadline = saturating_add(clock_now(), linger);
     drain(r);  // its last words stand before the report of its end
@@ -377,9 +381,11 @@ outcome<job_tools> make_tools(std::uint32_t rank_count, std::string emulation) {
   descriptor write_end(ends[1]);
   auto signals = signal_channel::open();
   if (!signals) return fail(signals.error());
+  auto board = exit_board::open(rank_count);
+  if (!board) return fail(board.error());
   return job_tools{
-      std::move(*watch),   std::move(*signals), std::move(read_end), std::move(write_end), *limit,
-      std::move(emulation)};
+      std::move(*watch), std::move(*signals), std::move(read_end), std::move(write_end), *limit,
+      std::move(*board), std::move(emulation)};
 }
 
 outcome<std::string> find_emulation(const emulation_request& request, std::uint32_t rank_count) {

@@ -8,6 +8,7 @@
 
 #include "actors/rank/failure_notice_wire.hpp"
 #include "actors/rank/fetch_wire.hpp"
+#include "actors/rank/membership_carrier.hpp"
 #include "runtime/assert.hpp"
 
 namespace {
@@ -29,9 +30,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     must_equal(encode(*wanted), bytes);
   }
   if (const auto heard = decode_notice(bytes)) {
-    TROUPE_ASSERT(!is_fetch(bytes));
+    TROUPE_ASSERT(!is_fetch(bytes) && !is_part(bytes));
     // A text that is longer than what fits was never encoded; it comes back cut.
     if (bytes.size() <= notice_frame_bytes_max) must_equal(encode(*heard), bytes);
   }
+  frame_assembler parts;
+  if (const auto whole = parts.add(bytes); whole && *whole)
+    TROUPE_ASSERT(is_part(bytes) && (*whole)->size() < bytes.size());
   return 0;
 }

@@ -74,11 +74,21 @@ void leave_out_doubted(const membership_state& s, member_list& members) {
 }
 
 /// Whether guests may vote from now on: nobody is left who may have missed their coming.
-bool guests_may_vote(const membership_state& s, const epoch_record& next) {
-  return next.unproven.empty() &&
-         std::all_of(s.current.members.begin(), s.current.members.end(), [&](member_id member) {
-           return answer_of(*s.leading, member) != nullptr || contains(s.dead, member);
-         });
+bool guests_may_vote(const membership_state& s) {
+  return std::all_of(s.current.members.begin(), s.current.members.end(), [&](member_id member) {
+    return answer_of(*s.leading, member) != nullptr || contains(s.dead, member);
+  });
+}
+
+/// Voters that are left out without proof: they may go on by themselves one day.
+member_list left_without_proof(const membership_state& s, const member_list& stay) {
+  member_list out;
+  for (const auto& list : {s.current.unproven, s.current.members})
+    for (const auto member : list)
+      if (!contains(stay, member) && !contains(s.dead, member) &&
+          !contains(s.current.guests, member))
+        insert(out, member);
+  return out;
 }
 
 void admit(membership_state& s, epoch_record& next) {
@@ -100,17 +110,19 @@ epoch_record make_next(membership_state& s) {
   for (const auto member : reporters_of(*s.leading))
     if (!contains(s.dead, member)) next.members.push_back(member);
   leave_out_doubted(s, next.members);
+  next.unproven = left_without_proof(s, next.members);
+  if (!next.unproven.empty() && !s.current.guests.empty()) {
+    TROUPE_MARK("membership: guests go with a member left out without proof");
+    std::erase_if(next.members, [&](member_id one) { return contains(s.current.guests, one); });
+    next.unproven = left_without_proof(s, next.members);
+  }
   next.decided = decided_by(s, next.members);
   for (const auto member : next.members)
     if (is_suspected(s, member)) next.doubted.push_back(member);
-  for (const auto& list : {s.current.unproven, s.current.members})
-    for (const auto member : list)
-      if (!contains(next.members, member) && !contains(s.dead, member))
-        insert(next.unproven, member);
-  if (!guests_may_vote(s, next))
+  if (!guests_may_vote(s))
     for (const auto guest : s.current.guests)
       if (contains(next.members, guest)) next.guests.push_back(guest);
-  admit(s, next);
+  if (next.unproven.empty()) admit(s, next);
   return next;
 }
 

@@ -31,12 +31,14 @@ epoch_world::epoch_world(const world_options& options) : options_(options) {
   for (std::uint32_t i = 0; i < options.rank_count; ++i) {
     member m;
     m.state.membership = net::make_member({1}, {i}, first, {});
+    m.state.has_others = true;
     ranks_.push_back(std::move(m));
     rank_of_member_.push_back(i);
   }
   for (std::uint32_t j = 0; j < options.joiner_count; ++j) {
     member m;
     m.state.membership = net::make_joiner({1}, first_token + j, {});
+    m.state.has_others = true;
     m.joined = false;
     ranks_.push_back(std::move(m));
     post(j % options.rank_count, net::membership_event(net::token_issued{first_token + j}));

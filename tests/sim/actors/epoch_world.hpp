@@ -180,6 +180,7 @@ class epoch_world {
   void run(std::uint32_t rank, const collectives::collective_event& event);
   void effect(std::uint32_t rank, const actors::start_promised& e);
   void effect(std::uint32_t rank, const actors::stop_promised& e);
+  void effect(std::uint32_t rank, const actors::stop_others& e);
   void effect(std::uint32_t rank, const actors::restore_promised& e);
   void effect(std::uint32_t rank, const actors::finish_promised& e);
   void effect(std::uint32_t rank, const actors::fail_promised& e);

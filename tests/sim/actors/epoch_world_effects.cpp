@@ -157,6 +157,10 @@ void epoch_world::effect(std::uint32_t rank, const stop_promised&) {
   if (options_.stops_at_once) stop_now(rank, errc::ok, net::no_member);
 }
 
+void epoch_world::effect(std::uint32_t rank, const stop_others&) {
+  post(rank, others_stopped{});
+}
+
 void epoch_world::effect(std::uint32_t rank, const restore_promised& e) {
   auto& m = ranks_[rank];
   if (m.slot != e.slot) return violate(rank, "the wrong operation is to be restored");

@@ -16,6 +16,7 @@ class finished_work : public work {
   bool test() const override { return true; }
   failure error() const override { return {}; }
   std::vector<troupe::rank> contributors() const override { return {troupe::rank{0}}; }
+  troupe::epoch epoch() const override { return {}; }
   operation_path path() const override { return {}; }
   operation_signature signature() const override { return {}; }
   operation_number number() const override { return {}; }
@@ -66,10 +67,18 @@ class lonely_communicator : public communicator {
   outcome<std::unique_ptr<window>> create_window(const window_arguments&) override {
     return fail(errc::not_available, "not of this communicator");
   }
+  epoch_members members() const override { return {{}, troupe::rank{0}, {0}}; }
+  outcome<epoch_members> wait_epoch(troupe::epoch, duration) override { return not_tolerant(); }
+  outcome<epoch_members> adopt_epoch() override { return not_tolerant(); }
+  outcome<void> reconfigure(const std::vector<std::uint32_t>&) override { return not_tolerant(); }
+  outcome<void> set_timeout(duration) override { return {}; }
   void abort() override {}
   outcome<void> finalize(duration) override { return {}; }
 
  private:
+  static tl::unexpected<failure> not_tolerant() {
+    return fail(errc::not_available, "not of this communicator");
+  }
   static outcome<work_handle> done() { return std::make_shared<finished_work>(); }
 
   /// Moves bytes from rank 0 to rank 0, with the fault if the data is what is measured.

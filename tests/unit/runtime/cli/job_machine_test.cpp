@@ -173,3 +173,22 @@ BOOST_AUTO_TEST_CASE(an_end_that_is_told_twice_counts_once_and_nothing_follows_t
   BOOST_CHECK(!job.code);
   BOOST_CHECK(job.signals.empty());
 }
+
+BOOST_AUTO_TEST_CASE(a_job_that_keeps_going_ends_well_if_one_rank_does) {
+  job_fixture job(3, {.keep_going = true});
+  job.end(1, killed_by(SIGKILL));
+  BOOST_TEST(job.signals.empty());
+  BOOST_TEST(job.said("2 ranks go on"));
+  job.pass(1min);
+  BOOST_TEST(job.signals.empty());
+  job.end(0);
+  job.end(2);
+  BOOST_TEST((job.code == 0));
+}
+
+BOOST_AUTO_TEST_CASE(a_job_that_keeps_going_and_loses_every_rank_has_the_first_failure) {
+  job_fixture job(2, {.keep_going = true});
+  job.end(1, failed_with(7));
+  job.end(0, failed_with(9));
+  BOOST_TEST((job.code == 7));
+}
