@@ -13,6 +13,7 @@ struct fault_tolerance_options {
   duration patience = std::chrono::milliseconds(50);
   duration succession = std::chrono::milliseconds(150);
   duration decision = std::chrono::seconds(5);
+  std::string invitation = {};  ///< text from `communicator::invite`
   std::string exit_board = {};  ///< file in which a launcher notes which ranks ended
   std::uint64_t chunk_bytes = 8 * 1024 * 1024;
   std::uint32_t chunk_count = 4;

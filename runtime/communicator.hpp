@@ -27,7 +27,10 @@ struct communicator_options {
   std::optional<std::uint32_t> rank;
   std::optional<std::uint32_t> world_size;
   std::optional<std::string> rendezvous;  ///< "host:port" of rank 0's rendezvous
-  std::string config_file = {};           ///< path of a TOML file; empty: none
+  /// From `communicator::invite`: comes into that communicator instead of joining a job that
+  /// begins. Rank and world size are the invitation's. Also `fault_tolerance.invitation`.
+  std::optional<std::string> invitation = std::nullopt;
+  std::string config_file = {};  ///< path of a TOML file; empty: none
   /// Options set in code, by full name: {"transport.segment_bytes", "262144"}. Text as in the file.
   std::vector<std::pair<std::string, std::string>> settings = {};
 };
@@ -202,6 +205,9 @@ struct epoch_members {
   troupe::epoch epoch;
   troupe::rank self;
   std::vector<std::uint32_t> names;  ///< by rank, ascending
+  /// The first all_reduce that its members do together: those before are decided. A newcomer's
+  /// first call is this one.
+  operation_number first_operation{1};
 };
 
 /// A member's view of a communicator: asynchronous collectives among its ranks. All members make
@@ -258,6 +264,13 @@ class communicator {
   /// caller's word is taken for proof that they do not decide anything any more, so it has to be
   /// true. `wait_epoch` tells when it is done. Errors: those of `adopt_epoch`.
   virtual outcome<void> reconfigure(const std::vector<std::uint32_t>& without) = 0;
+
+  /// Lets one rank from outside in: its process gives the text to `join`, within a time that is the
+  /// caller's business, and is a member from the next epoch on, which comes between two
+  /// all_reduces. It also has to know the job's secret. Not while a member is left out that is not
+  /// proven to have ended. Errors: those of `adopt_epoch`; not_available in a job that began with
+  /// one rank.
+  virtual outcome<std::string> invite() = 0;
 
   /// The time-out of later calls that have none of their own, instead of `collective.timeout`.
   /// Errors: bad_argument if it is not above 0.

@@ -52,6 +52,7 @@ bootstrap_actor::behavior_type bootstrap_actor_state::make_behavior() {
             counted();
             drive(net::death_learned{message.peer});
           },
+          [this, counted](const addresses_heard& message) { counted(), on_addresses(message); },
           [this, counted](const bootstrap_leave&) {
             counted();
             drive(net::leave_started{});
@@ -186,6 +187,18 @@ void bootstrap_actor_state::on_dial_failed(std::uint64_t context, error cause) {
 
 void bootstrap_actor_state::on_timer(std::uint64_t generation) {
   drive(net::bootstrap_timer_fired{generation});
+}
+
+void bootstrap_actor_state::on_addresses(const addresses_heard& message) {
+  auto list = net::decode_address_list(*message.frame);
+  if (!list) {
+    context_->counters.foreign_frames.add(1);
+    return;
+  }
+  drive(net::addresses_learned{std::move(list->entries)});
+  if (!list->wants_book) return;
+  const auto known = std::make_shared<std::vector<std::byte>>(net::encode(net::known_to(*state_)));
+  context_->send(context_->link_to(message.peer), frame_request{known});
 }
 
 void bootstrap_actor_state::keep(std::uint64_t connection, std::unique_ptr<lane> opened) {

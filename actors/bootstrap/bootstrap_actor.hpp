@@ -46,6 +46,7 @@ class bootstrap_actor_state : public lane_owner, public lane_acceptor, public ti
   void on_connected(std::uint64_t context, std::unique_ptr<lane> opened) override;
   void on_dial_failed(std::uint64_t context, error cause) override;
   void on_timer(std::uint64_t generation) override;
+  void on_addresses(const addresses_heard& message);
   void keep(std::uint64_t connection, std::unique_ptr<lane> opened);
   void drop(std::uint64_t connection);
   void take_notice();

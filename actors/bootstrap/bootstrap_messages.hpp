@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <memory>
+#include <vector>
+
 #include "actors/caf_compat.hpp"
 #include "runtime/strong_types.hpp"
 
@@ -39,6 +43,14 @@ struct death_seen {
   friend bool operator==(const death_seen&, const death_seen&) = default;
 };
 
+/// World rank `peer` says over its link where ranks are reached.
+struct addresses_heard {
+  rank peer;
+  std::shared_ptr<const std::vector<std::byte>> frame;
+
+  friend bool operator==(const addresses_heard&, const addresses_heard&) = default;
+};
+
 /// Tell the ring that we end in good order.
 struct bootstrap_leave {
   friend bool operator==(const bootstrap_leave&, const bootstrap_leave&) = default;
@@ -47,7 +59,8 @@ struct bootstrap_leave {
 using bootstrap_actor =
     caf::typed_actor<TROUPE_HANDLES(join_begin), TROUPE_HANDLES(link_request),
                      TROUPE_HANDLES(lane_request), TROUPE_HANDLES(link_forgotten),
-                     TROUPE_HANDLES(death_seen), TROUPE_HANDLES(bootstrap_leave)>;
+                     TROUPE_HANDLES(death_seen), TROUPE_HANDLES(addresses_heard),
+                     TROUPE_HANDLES(bootstrap_leave)>;
 
 }  // namespace troupe::actors
 
@@ -56,4 +69,5 @@ TROUPE_LOCAL_MESSAGE(troupe::actors::link_request)
 TROUPE_LOCAL_MESSAGE(troupe::actors::lane_request)
 TROUPE_LOCAL_MESSAGE(troupe::actors::link_forgotten)
 TROUPE_LOCAL_MESSAGE(troupe::actors::death_seen)
+TROUPE_LOCAL_MESSAGE(troupe::actors::addresses_heard)
 TROUPE_LOCAL_MESSAGE(troupe::actors::bootstrap_leave)

@@ -14,7 +14,7 @@ namespace {
 constexpr duration worker_patience = std::chrono::seconds(1);
 
 epoch_members report_on(const seated_epoch& in) {
-  epoch_members out{in.epoch, in.self, in.names};
+  epoch_members out{in.epoch, in.self, in.names, in.first_operation};
   for (std::uint32_t r = 0; out.names.size() < in.members->size(); ++r)
     out.names.push_back(r);
   return out;
@@ -81,6 +81,17 @@ outcome<void> communicator_handle::reconfigure(const std::vector<std::uint32_t>&
     return fail(errc::timed_out, "reconfigure: this process's worker did not answer within 1 s");
   if (!*answered) return fail(answered->error());
   return {};
+}
+
+outcome<std::string> communicator_handle::invite() {
+  if (auto usable = check_tolerant(); !usable) return fail(usable.error());
+  auto answer = std::make_shared<ticket<std::string>>();
+  post(nullptr, seat_.member, invitation_requested{answer});
+  door_->drive_until([&] { return answer->answered(); }, worker_patience);
+  const auto* answered = answer->wait(worker_patience);
+  if (answered == nullptr)
+    return fail(errc::timed_out, "invite: this process's worker did not answer within 1 s");
+  return *answered;
 }
 
 outcome<void> communicator_handle::set_timeout(duration timeout) {

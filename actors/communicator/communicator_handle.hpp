@@ -47,6 +47,7 @@ class communicator_handle final : public communicator {
   outcome<epoch_members> wait_epoch(troupe::epoch after, duration limit) override;
   outcome<epoch_members> adopt_epoch() override;
   outcome<void> reconfigure(const std::vector<std::uint32_t>& without) override;
+  outcome<std::string> invite() override;
   outcome<void> set_timeout(duration timeout) override;
   void abort() override;
   outcome<void> finalize(duration limit) override;

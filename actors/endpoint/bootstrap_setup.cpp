@@ -12,6 +12,7 @@ net::bootstrap_options make_bootstrap_options(const config::options& options,
   out.world_size = who.world_size;
   out.rendezvous = who.rendezvous;
   out.job = who.job_hash;
+  if (who.invited) out.contact = {who.invited->contact, who.invited->address};
   for (const char c : options.bootstrap.secret)
     out.secret.push_back(static_cast<std::byte>(c));
   out.crypto = {&net::hmac_sha256, &net::constant_time_equal};

@@ -29,6 +29,10 @@ void endpoint_actor_state::init(endpoint_actor::pointer self, endpoint_context& 
   context_ = &context;
   bootstrap_options_ = std::move(bootstrap);
   entropy_ = entropy;
+  std::uint64_t seed = 0;
+  for (std::size_t i = 0; i < sizeof seed; ++i)
+    seed = seed << 8 | std::to_integer<std::uint64_t>(entropy[i]);
+  context.tokens = random_stream(seed).fork(0x70c3);
   context.endpoint = endpoint_actor{self};
   context.home.add(context.router);
   context.home.add(context.mover);
@@ -78,6 +82,17 @@ void endpoint_actor_state::on_joined(const join_ended& message) {
     answer->answer(fail(*message.why));
     return;
   }
+  if (const auto& invited = context_->identity.invited) {
+    const auto alone = std::make_shared<const membership>(
+        membership::of(std::vector<rank>{context_->identity.self}));
+    seat({.id = invited->communicator,
+          .self = rank{0},
+          .members = alone,
+          .tolerant = true,
+          .answer = nullptr},
+         coming_in{invited->token, invited->contact, answer});
+    return;
+  }
   const auto members =
       std::make_shared<const membership>(membership::world(context_->identity.world_size));
   answer->answer(seat({.id = world_communicator,
@@ -87,15 +102,16 @@ void endpoint_actor_state::on_joined(const join_ended& message) {
                        .answer = nullptr}));
 }
 
-communicator_seat endpoint_actor_state::seat(const communicator_requested& wanted) {
+communicator_seat endpoint_actor_state::seat(const communicator_requested& wanted,
+                                             const std::optional<coming_in>& coming) {
   communicator_seat out{.id = wanted.id, .tolerant = wanted.tolerant};
   std::vector<std::uint32_t> names;
   for (std::uint32_t r = 0; wanted.tolerant && r < wanted.members->size(); ++r)
     names.push_back(r);
   out.first = std::make_shared<const seated_epoch>(
-      seated_epoch{epoch{0}, wanted.self, wanted.members, std::move(names)});
+      seated_epoch{epoch{0}, wanted.self, wanted.members, std::move(names), {1}});
   out.board = std::make_shared<epoch_board>(out.first);
-  out.member = spawn_rank(*context_, out);
+  out.member = spawn_rank(*context_, out, coming);
   self_->monitor(out.member);
   context_->ranks[wanted.id.value] = out.member;
   // Deaths that were seen before this communicator existed concern it as well.
@@ -147,8 +163,20 @@ void endpoint_actor_state::on_process_ended(const process_ended& message) {
 void endpoint_actor_state::on_link_opened(const link_opened& message) {
   // It was only silent.
   context_->dead.erase(message.peer);
+  if (context_->identity.invited) introduce(message.peer);
   for (const auto& [id, member] : context_->ranks)
     context_->send(member, peer_connected{message.peer});
+}
+
+/// Nobody else tells the others where a newcomer is; and it knows nobody but its contact.
+void endpoint_actor_state::introduce(rank peer) {
+  const auto& invited = *context_->identity.invited;
+  const net::address_list list{
+      .wants_book = peer == invited.contact,
+      .entries = {
+          {context_->identity.self, {context_->network.address(), bootstrap_options_.host_id}}}};
+  context_->send(context_->link_to(peer),
+                 frame_request{std::make_shared<std::vector<std::byte>>(net::encode(list))});
 }
 
 void endpoint_actor_state::on_link_closed(const link_closed& message) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "actors/collector/collector_messages.hpp"
@@ -42,7 +43,9 @@ class endpoint_actor_state : public timer_owner {
   void on_down(const caf::down_msg& message);
   void on_timer(std::uint64_t generation) override;
 
-  communicator_seat seat(const communicator_requested& wanted);
+  communicator_seat seat(const communicator_requested& wanted,
+                         const std::optional<coming_in>& coming = std::nullopt);
+  void introduce(rank peer);
   void spawn_watchdog_child();
   void spawn_dqplb_child();
   void spawn_collector_child();

@@ -14,6 +14,7 @@
 #include "actors/byte_mover/byte_mover.hpp"
 #include "actors/collective/turn_machine.hpp"
 #include "actors/collector/operation_counters.hpp"
+#include "actors/communicator/invitation.hpp"
 #include "actors/dqplb/dqplb_messages.hpp"
 #include "actors/endpoint/endpoint_messages.hpp"
 #include "actors/endpoint/exit_reader.hpp"
@@ -31,6 +32,7 @@
 #include "runtime/buffer_table.hpp"
 #include "runtime/lane.hpp"
 #include "runtime/memory_ledger.hpp"
+#include "runtime/random.hpp"
 #include "runtime/slab.hpp"
 
 namespace troupe::actors {
@@ -41,6 +43,7 @@ struct endpoint_identity {
   std::uint32_t world_size = 1;
   lane_address rendezvous{};
   std::uint64_t job_hash = 0;
+  std::optional<invitation> invited{};  ///< the job has begun, and this lets the endpoint in
 };
 
 /// What the actors of one endpoint share: they all run on one thread, so it is plain memory. Owned
@@ -86,6 +89,7 @@ struct endpoint_context {
   std::map<std::uint64_t, std::unique_ptr<lane>> lane_shelf;     ///< by connection, on their way
   std::map<rank, std::shared_ptr<const failure>> dead;           ///< world ranks that ended
   const net::bootstrap_state* book_owner = nullptr;              ///< addresses, once joined
+  random_stream tokens{0};  ///< of invitations; seeded with entropy of the system
   timer_queue::timer_id watchdog_timer = 0;
   bool watchdog_armed = true;         ///< nobody to wake before there is a watchdog
   std::uint32_t unmatched_links = 0;  ///< links that hold transfers which no call of ours matches

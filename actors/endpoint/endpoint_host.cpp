@@ -46,6 +46,37 @@ std::uint32_t host_id() {
   return static_cast<std::uint32_t>(fnv(name));
 }
 
+/// An address without its port and brackets.
+std::string host_of(lane_address address) {
+  address.port = 0;
+  auto host = to_string(address);
+  host.resize(host.rfind(':'));
+  if (host.front() == '[') host = host.substr(1, host.size() - 2);
+  return host;
+}
+
+outcome<endpoint_identity> find_identity(const communicator_options& options,
+                                         const config::options& values) {
+  const auto& invited = options.invitation.value_or(values.fault_tolerance.invitation);
+  if (!invited.empty()) {
+    auto one = parse_invitation(invited);
+    if (!one) return fail(one.error());
+    return endpoint_identity{one->newcomer(), one->world_size, one->address, one->job, *one};
+  }
+  auto rendezvous = options.rendezvous;
+  if (!rendezvous && !values.bootstrap.rendezvous.empty()) rendezvous = values.bootstrap.rendezvous;
+  const auto place = config::find_launch_environment(
+      {.rank = options.rank, .world_size = options.world_size, .rendezvous = rendezvous},
+      config::process_environment());
+  if (!place) return fail(place.error());
+  endpoint_identity who{place->rank, place->world_size, {}, fnv(place->job_id)};
+  if (place->world_size == 1) return who;
+  const auto address = net::resolve(to_string(place->rendezvous));
+  if (!address) return fail(address.error());
+  who.rendezvous = *address;
+  return who;
+}
+
 template <class Network>
 outcome<std::unique_ptr<lane_network>> own(outcome<std::unique_ptr<Network>> made) {
   if (!made) return fail(std::move(made.error()));
@@ -54,7 +85,6 @@ outcome<std::unique_ptr<lane_network>> own(outcome<std::unique_ptr<Network>> mad
 
 outcome<std::unique_ptr<lane_network>> open_network(const config::options& options,
                                                     const endpoint_identity& who,
-                                                    const std::string& rendezvous_host,
                                                     buffer_table& buffers, memory_ledger& ledger) {
   if (who.world_size == 1) return std::unique_ptr<lane_network>(std::make_unique<quiet_network>());
   if (auto enough = net::check_descriptor_limit(basic_descriptors); !enough)
@@ -67,7 +97,7 @@ outcome<std::unique_ptr<lane_network>> open_network(const config::options& optio
                                .ledger = &ledger};
   if (to_index(who.self) == 0) {
     // Rank 0 serves the rendezvous on its own socket.
-    tcp.interface = rendezvous_host;
+    tcp.interface = host_of(who.rendezvous);
     tcp.port_first = who.rendezvous.port;
     tcp.port_last = who.rendezvous.port;
   }
@@ -101,28 +131,10 @@ outcome<std::shared_ptr<endpoint_host>> endpoint_host::open(const communicator_o
   auto loaded = config::load(
       {.config_file = options.config_file, .settings = options.settings, .environment = {}});
   if (!loaded) return fail(loaded.error());
-  auto rendezvous = options.rendezvous;
-  if (!rendezvous && !loaded->values.bootstrap.rendezvous.empty())
-    rendezvous = loaded->values.bootstrap.rendezvous;
-  const auto place = config::find_launch_environment(
-      {.rank = options.rank, .world_size = options.world_size, .rendezvous = rendezvous},
-      config::process_environment());
-  if (!place) return fail(place.error());
-  endpoint_identity who{place->rank, place->world_size, {}, fnv(place->job_id)};
-  std::string host;
-  if (place->world_size > 1) {
-    const auto text = to_string(place->rendezvous);
-    const auto address = net::resolve(text);
-    if (!address) return fail(address.error());
-    who.rendezvous = *address;
-    auto without_port = *address;
-    without_port.port = 0;
-    host = to_string(without_port);
-    host.resize(host.rfind(':'));
-    if (host.front() == '[') host = host.substr(1, host.size() - 2);
-  }
-  std::shared_ptr<endpoint_host> made(new endpoint_host(std::move(*loaded), who));
-  auto network = open_network(made->loaded_.values, who, host, made->buffers_, *made->ledger_);
+  auto who = find_identity(options, loaded->values);
+  if (!who) return fail(who.error());
+  std::shared_ptr<endpoint_host> made(new endpoint_host(std::move(*loaded), *who));
+  auto network = open_network(made->loaded_.values, *who, made->buffers_, *made->ledger_);
   if (!network) return fail(network.error());
   made->network_ = std::move(*network);
   if (auto started = made->start(); !started) return fail(started.error());
@@ -155,8 +167,12 @@ outcome<void> endpoint_host::start() {
     if (!reader) return fail(reader.error());
     context_->exits = std::move(*reader);
   }
-  actor_ = spawn_endpoint(*context_, make_bootstrap_options(loaded_.values, identity_, host_id()),
-                          *entropy);
+  auto bootstrap = make_bootstrap_options(loaded_.values, identity_, host_id());
+  if (identity_.invited && net::digest_of(bootstrap.must_agree) != identity_.invited->agreed)
+    return fail(errc::bad_configuration,
+                "options that have to be equal on all ranks differ from those of the job that the "
+                "invitation is for; compare `troupe config print` (column \"must agree\") of both");
+  actor_ = spawn_endpoint(*context_, std::move(bootstrap), *entropy);
   return {};
 }
 
@@ -164,6 +180,10 @@ outcome<communicator_seat> endpoint_host::join() {
   auto answer = std::make_shared<ticket<communicator_seat>>();
   post(nullptr, actor_, join_requested{answer});
   auto* seat = answer->wait(loaded_.values.bootstrap.timeout + join_grace);
+  if (seat == nullptr && identity_.invited)
+    return fail(errc::timed_out,
+                "nobody let this rank in within bootstrap.timeout: the invitation was used, its "
+                "giver is gone, or a member is left out that is not proven to have ended");
   if (seat == nullptr)
     return fail(errc::timed_out,
                 "joining did not end within bootstrap.timeout: the worker does not run");

@@ -21,6 +21,13 @@ struct communicator_seat {
   std::shared_ptr<epoch_board> board = nullptr;
 };
 
+/// How a rank comes into a communicator that has begun.
+struct coming_in {
+  std::uint64_t token = 0;
+  rank contact;
+  ticket_handle<communicator_seat> answer;  ///< given when it is in, or cannot be
+};
+
 /// Join the job; answered with the seat in the world communicator.
 struct join_requested {
   ticket_handle<communicator_seat> answer;

@@ -2,6 +2,7 @@
 
 #include "actors/qp_group/qp_group_actor.hpp"
 #include "actors/rank/rank_messages.hpp"
+#include "net/bootstrap/address_list_wire.hpp"
 #include "net/membership/membership_wire.hpp"
 
 // What the endpoints of a link tell each other beside transfers.
@@ -90,6 +91,10 @@ void qp_group_actor_state::on_part(std::span<const std::byte> part) {
     return;
   }
   if (!*whole) return;
+  if (net::is_address_list(**whole))
+    return context_->send(context_->bootstrap,
+                          addresses_heard{peer_, std::make_shared<const std::vector<std::byte>>(
+                                                     (*whole)->begin(), (*whole)->end())});
   const auto communicator = net::communicator_of(**whole);
   const auto found =
       communicator ? context_->ranks.find(communicator->value) : context_->ranks.end();

@@ -9,6 +9,7 @@
 #include "actors/rank/membership.hpp"
 #include "runtime/errc.hpp"
 #include "runtime/instant.hpp"
+#include "runtime/lane.hpp"
 #include "runtime/strong_types.hpp"
 
 namespace troupe::actors {
@@ -21,6 +22,7 @@ struct seated_epoch {
   /// The name of each rank, ascending; empty in a communicator that is not fault-tolerant: there
   /// a rank is its own name.
   std::vector<std::uint32_t> names;
+  operation_number first_operation{1};  ///< the first promised one that is not decided before
 };
 
 /// Where the rank actor puts up its newest epoch for the trainer to read.

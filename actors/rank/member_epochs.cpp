@@ -30,6 +30,32 @@ class member_epochs::alarm final : public timer_owner {
   const timer_queue::timer_id id_;
 };
 
+/// Shows the token again while nobody answers.
+class member_epochs::knocking final : public timer_owner {
+ public:
+  explicit knocking(member_epochs& owner)
+      : owner_(owner), id_(owner.context_.timers.create(*this)) {
+    arm();
+  }
+  ~knocking() override { owner_.context_.timers.destroy(id_); }
+
+  void on_timer(std::uint64_t) override {
+    if (owner_.state_.membership.phase != net::membership_phase::joining) return;
+    arm();
+    owner_.drive(net::membership_event{net::join_retried{}});
+  }
+
+ private:
+  void arm() {
+    // Chosen: a view change takes a few round trips; asking again costs one frame.
+    constexpr duration pause = std::chrono::milliseconds(50);
+    owner_.context_.timers.arm(id_, saturating_add(owner_.context_.now(), pause), 0);
+  }
+
+  member_epochs& owner_;
+  const timer_queue::timer_id id_;
+};
+
 namespace {
 
 net::membership_options options_of(const config::fault_tolerance_options& from) {
@@ -41,14 +67,24 @@ net::membership_options options_of(const config::fault_tolerance_options& from) 
 member_epochs::member_epochs(endpoint_context& context, epoch_host& host, communicator_id id,
                              rank self, const membership& members)
     : context_(context), host_(host) {
-  state_.membership =
-      net::make_member(id, net::member_id{self.value}, net::first_epoch(members.size()),
-                       options_of(context.options.fault_tolerance));
-  state_.has_others = true;
-  for (std::uint32_t r = 0; r < members.size(); ++r)
+  auto first = net::first_epoch(members.size());
+  for (std::uint32_t r = 0; r < members.size(); ++r) {
     worlds_[{r}] = members.to_world(rank{r});
+    first.processes[r] = worlds_[{r}].value;
+  }
+  state_.membership = net::make_member(id, net::member_id{self.value}, first,
+                                       options_of(context.options.fault_tolerance));
+  state_.has_others = true;
   for (std::size_t i = 0; i < alarms_.size(); ++i)
     alarms_[i] = std::make_unique<alarm>(*this, static_cast<net::membership_timer>(i));
+}
+
+void member_epochs::come_in(communicator_id id, std::uint64_t token, rank contact) {
+  state_.membership = net::make_joiner(id, token, options_of(context_.options.fault_tolerance));
+  worlds_.clear();
+  contact_ = contact;
+  knocks_ = std::make_unique<knocking>(*this);
+  drive(net::membership_event{net::join_retried{}});
 }
 
 member_epochs::~member_epochs() {
@@ -56,8 +92,11 @@ member_epochs::~member_epochs() {
   driving_ = true;
   epoch_effects effects;
   step(state_, net::membership_event{net::leave_wanted{errc::aborted}}, context_.now(), effects);
-  for (const auto& effect : effects)
-    if (const auto* frame = std::get_if<net::send_membership>(&effect)) apply_one(*frame);
+  for (const auto& effect : effects) {
+    const auto* frame = std::get_if<net::send_membership>(&effect);
+    // No link is made for it: the endpoint may be about to end.
+    if (frame != nullptr && context_.links.contains(worlds_.at(frame->to).value)) apply_one(*frame);
+  }
 }
 
 void member_epochs::drive(epoch_event event) {
@@ -114,6 +153,8 @@ std::shared_ptr<const seated_epoch> member_epochs::seat() const {
   const auto& current = state_.membership.current;
   auto out = std::make_shared<seated_epoch>();
   out->epoch = current.number;
+  const auto& decided = current.decided;
+  out->first_operation.value = decided.completed_through + (decided.failed != errc::ok ? 2u : 1u);
   std::vector<rank> processes;
   for (const auto name : current.members) {
     if (name == state_.membership.self)
@@ -131,14 +172,17 @@ void member_epochs::apply_one(const net::send_membership& effect) {
 }
 
 void member_epochs::apply_one(const net::send_to_joiner& effect) {
-  send(rank{static_cast<std::uint32_t>(effect.token >> 32)}, effect.frame);
+  send(rank{net::process_of(effect.token)}, effect.frame);
 }
 
-void member_epochs::apply_one(const net::send_join&) {}
+void member_epochs::apply_one(const net::send_join& effect) {
+  send(contact_, effect.frame);
+}
 
 void member_epochs::apply_one(const net::enter_epoch& effect) {
-  for (const auto& one : effect.record.admitted)
-    worlds_[one.member] = rank{static_cast<std::uint32_t>(one.token >> 32)};
+  const auto& record = effect.record;
+  for (std::size_t i = 0; i < record.members.size(); ++i)
+    worlds_[record.members[i]] = rank{record.processes[i]};
   host_.do_enter(seat());
 }
 

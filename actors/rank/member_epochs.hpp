@@ -42,6 +42,9 @@ class member_epochs {
   member_epochs(const member_epochs&) = delete;
   member_epochs& operator=(const member_epochs&) = delete;
 
+  /// Asks the member in process `contact` to be let in, again and again until it is.
+  void come_in(communicator_id id, std::uint64_t token, rank contact);
+
   /// May be called from within `epoch_host`: the event then comes after what is being done.
   void drive(epoch_event event);
 
@@ -57,6 +60,7 @@ class member_epochs {
 
  private:
   class alarm;
+  class knocking;
 
   void apply(const epoch_effect& effect);
   void apply_one(const start_promised& effect) { host_.do_start(effect); }
@@ -80,6 +84,8 @@ class member_epochs {
   epoch_state state_;
   std::map<net::member_id, rank> worlds_;  ///< the process of every member that ever was
   std::array<std::unique_ptr<alarm>, net::membership_timer_count> alarms_;
+  std::unique_ptr<knocking> knocks_;  ///< of a member that came in, or wants to
+  rank contact_{};
   std::deque<epoch_event> waiting_;
   bool driving_ = false;
   net::membership_counters published_;

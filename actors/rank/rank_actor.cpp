@@ -16,7 +16,7 @@ constexpr std::size_t idle_runner_count = 16;
 }  // namespace
 
 void rank_actor_state::init(rank_actor::pointer self, endpoint_context& context,
-                            const communicator_seat& seat) {
+                            const communicator_seat& seat, const std::optional<coming_in>& coming) {
   self_ = self;
   context_ = &context;
   id_ = seat.id;
@@ -28,6 +28,10 @@ void rank_actor_state::init(rank_actor::pointer self, endpoint_context& context,
   state_->self = seat.first->self;
   state_->size = members_->size();
   if (seat.tolerant) epochs_.emplace(context, *this, id_, seat.first->self, *members_);
+  if (coming) {
+    coming_in_ = coming->answer;
+    epochs_->come_in(id_, coming->token, coming->contact);
+  }
   self->set_down_handler([this](caf::down_msg& message) { on_runner_down(message); });
 }
 
@@ -91,7 +95,10 @@ rank_actor::behavior_type rank_actor_state::make_behavior() {
           if (epochs_) epochs_->prove_ended(message.peer);
         });
       },
-      [this](const reconfigure_requested& message) { guarded([&] { on_reconfigure(message); }); }};
+      [this](const reconfigure_requested& message) { guarded([&] { on_reconfigure(message); }); },
+      [this](const invitation_requested& message) {
+        guarded([&] { on_invitation_requested(message); });
+      }};
 }
 
 void rank_actor_state::on_window_opened(const window_open_request& message) {
@@ -308,8 +315,9 @@ collective_actor rank_actor_state::take_runner() {
   return runner;
 }
 
-rank_actor spawn_rank(endpoint_context& context, const communicator_seat& seat) {
-  return spawn_actor<rank_actor, rank_actor_state>(context, seat);
+rank_actor spawn_rank(endpoint_context& context, const communicator_seat& seat,
+                      const std::optional<coming_in>& coming) {
+  return spawn_actor<rank_actor, rank_actor_state>(context, seat, coming);
 }
 
 }  // namespace troupe::actors

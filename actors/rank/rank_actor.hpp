@@ -29,7 +29,8 @@ class rank_actor_state : public epoch_host {
 
   static inline const char* name = "troupe.rank";
 
-  void init(rank_actor::pointer self, endpoint_context& context, const communicator_seat& seat);
+  void init(rank_actor::pointer self, endpoint_context& context, const communicator_seat& seat,
+            const std::optional<coming_in>& coming);
   rank_actor::behavior_type make_behavior();
 
  private:
@@ -65,7 +66,9 @@ class rank_actor_state : public epoch_host {
   void on_promise_ended(const promise_ended& message);
   void on_failure_noticed(const failure_noticed& message);
   void on_reconfigure(const reconfigure_requested& message);
+  void on_invitation_requested(const invitation_requested& message);
   void on_finalize(const finalize_requested& message);
+  void answer_coming_in(errc why);
   void end_promise(operation_entry& entry);
   void close_entry(operation_slot slot);
   void give_back(collective_actor runner);
@@ -90,11 +93,13 @@ class rank_actor_state : public epoch_host {
   std::vector<ticket_handle<done_value>> finalizers_;
 
   std::shared_ptr<epoch_board> board_;
-  std::optional<member_epochs> epochs_;  ///< of a fault-tolerant communicator
-  bool decision_asked_ = false;          ///< the members are to agree what failed in this epoch
-  bool others_ended_ = false;  ///< to be told to `epochs_` once the machine's step is over
+  ticket_handle<communicator_seat> coming_in_;  ///< null once this member is in
+  std::optional<member_epochs> epochs_;         ///< of a fault-tolerant communicator
+  bool decision_asked_ = false;  ///< the members are to agree what failed in this epoch
+  bool others_ended_ = false;    ///< to be told to `epochs_` once the machine's step is over
 };
 
-rank_actor spawn_rank(endpoint_context& context, const communicator_seat& seat);
+rank_actor spawn_rank(endpoint_context& context, const communicator_seat& seat,
+                      const std::optional<coming_in>& coming);
 
 }  // namespace troupe::actors

@@ -114,11 +114,31 @@ void rank_actor_state::do_enter(const std::shared_ptr<const seated_epoch>& next)
   for (const auto& [world, link] : context_->links)
     context_->send(link, epoch_raised{id_, epoch_});
   board_->put_up(next);
+  if (!coming_in_) return;
+  // Nobody knows yet where this rank is: it links to all of them.
+  for (std::uint32_t r = 0; r < members_->size(); ++r)
+    if (const auto world = members_->to_world(rank{r}); world != context_->identity.self)
+      context_->link_to(world);
+  answer_coming_in(errc::ok);
+}
+
+void rank_actor_state::answer_coming_in(errc why) {
+  const auto answer = std::exchange(coming_in_, nullptr);
+  if (!answer) return;
+  if (why != errc::ok)
+    return answer->answer(
+        fail(why, "coming in: " + std::string(explain(why)) + "; ask for another invitation"));
+  answer->answer(communicator_seat{.member = rank_actor{self_},
+                                   .id = id_,
+                                   .tolerant = true,
+                                   .first = board_->newest(),
+                                   .board = board_});
 }
 
 void rank_actor_state::do_leave(errc why) {
   decision_asked_ = true;
   board_->leave(why);
+  answer_coming_in(why);
   context_->windows.close_all(id_);
   if (why == errc::finalized) return;
   drive(epoch_ending{{why, "the communicator: " + std::string(explain(why))}});
@@ -166,6 +186,27 @@ void rank_actor_state::on_reconfigure(const reconfigure_requested& message) {
     net::insert(event.without, net::member_id{name});
   drive_epochs(net::membership_event{std::move(event)});
   message.answer->answer(done_value{});
+}
+
+void rank_actor_state::on_invitation_requested(const invitation_requested& message) {
+  const auto& who = context_->identity;
+  if (!epochs_ || context_->network.address().port == 0) {
+    message.answer->answer(fail(errc::not_available,
+                                epochs_ ? "invite: a job that began with one rank cannot be reached"
+                                        : "the communicator is not fault-tolerant"));
+    return;
+  }
+  const auto newcomer = net::first_newcomer | static_cast<std::uint32_t>(context_->tokens.next());
+  const invitation one{
+      .token = std::uint64_t{newcomer} << 32 | static_cast<std::uint32_t>(context_->tokens.next()),
+      .contact = who.self,
+      .address = context_->network.address(),
+      .communicator = id_,
+      .world_size = who.world_size,
+      .job = who.job_hash,
+      .agreed = context_->book_owner->digest};
+  drive_epochs(net::membership_event{net::token_issued{one.token}});
+  message.answer->answer(to_text(one));
 }
 
 void rank_actor_state::on_finalize(const finalize_requested& message) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "actors/caf_compat.hpp"
@@ -68,6 +69,13 @@ struct reconfigure_requested {
   ticket_handle<done_value> answer;
 
   friend bool operator==(const reconfigure_requested&, const reconfigure_requested&) = default;
+};
+
+/// The trainer wants to let a rank in; answered with the text of an invitation.
+struct invitation_requested {
+  ticket_handle<std::string> answer;
+
+  friend bool operator==(const invitation_requested&, const invitation_requested&) = default;
 };
 
 /// A member (world rank `from`) says that the communicator failed.
@@ -149,7 +157,7 @@ using rank_actor =
                      TROUPE_HANDLES(window_open_request), TROUPE_HANDLES(window_close_request),
                      TROUPE_HANDLES(window_written), TROUPE_HANDLES(promise_ended),
                      TROUPE_HANDLES(membership_heard), TROUPE_HANDLES(exit_seen),
-                     TROUPE_HANDLES(reconfigure_requested)>;
+                     TROUPE_HANDLES(reconfigure_requested), TROUPE_HANDLES(invitation_requested)>;
 
 }  // namespace troupe::actors
 
@@ -159,6 +167,7 @@ TROUPE_LOCAL_MESSAGE(troupe::actors::promise_ended)
 TROUPE_LOCAL_MESSAGE(troupe::actors::membership_heard)
 TROUPE_LOCAL_MESSAGE(troupe::actors::exit_seen)
 TROUPE_LOCAL_MESSAGE(troupe::actors::reconfigure_requested)
+TROUPE_LOCAL_MESSAGE(troupe::actors::invitation_requested)
 TROUPE_LOCAL_MESSAGE(troupe::actors::failure_noticed)
 TROUPE_LOCAL_MESSAGE(troupe::actors::transfer_unmatched)
 TROUPE_LOCAL_MESSAGE(troupe::actors::peer_ended)

@@ -45,7 +45,8 @@ net::fabric_options seeded(net::fabric_options options, std::uint64_t seed) {
 }  // namespace
 
 simulated_stage::simulated_stage(const stage_options& options)
-    : fabric_(seeded(options.fabric, options.seed)),
+    : options_(options),
+      fabric_(seeded(options.fabric, options.seed)),
       choices_(random_stream(options.seed).fork(0x57a6e)),
       in_ready_(options.rank_count, false),
       deadline_of_(options.rank_count, never) {
@@ -53,27 +54,43 @@ simulated_stage::simulated_stage(const stage_options& options)
   system_ = std::make_unique<caf::actor_system>(config_);
   coordinator_ = &dynamic_cast<caf::scheduler::test_coordinator&>(system_->scheduler());
   for (std::uint32_t r = 0; r < options.rank_count; ++r)
-    open(rank{r}, options);
+    open(r, {rank{r}, options.rank_count, net::fabric::address_of(0), 0});
 }
 
-void simulated_stage::open(rank r, const stage_options& options) {
-  auto one = std::make_unique<simulated_rank>(options.options);
-  one->home = std::make_unique<simulated_worker>(*system_, fabric_, r.value);
+void simulated_stage::open(std::uint32_t number, const endpoint_identity& who) {
+  auto one = std::make_unique<simulated_rank>(options_.options);
+  one->home = std::make_unique<simulated_worker>(*system_, fabric_, number);
   one->home->set_trace(&trace_);
-  one->network = fabric_.make_network(r.value, one->buffers);
-  const endpoint_identity who{r, options.rank_count, net::fabric::address_of(0), 0};
+  one->network = fabric_.make_network(number, one->buffers);
   one->context = std::make_unique<endpoint_context>(one->options, who, *one->home, one->buffers,
                                                     *one->network, one->counters, *one->ledger);
   std::array<std::byte, 32> entropy{};
-  auto bits = random_stream(options.seed).fork(r.value + 1);
+  auto bits = random_stream(options_.seed).fork(number + 1);
   for (auto& byte : entropy)
     byte = static_cast<std::byte>(bits.next());
   one->actor =
-      spawn_endpoint(*one->context, make_bootstrap_options(one->options, who, r.value), entropy);
+      spawn_endpoint(*one->context, make_bootstrap_options(one->options, who, number), entropy);
   one->way_in = std::make_shared<door>(*this, *one);
   one->joined = std::make_shared<ticket<communicator_seat>>();
   ranks_.push_back(std::move(one));
-  touched_.push_back(r.value);
+  touched_.push_back(number);
+}
+
+outcome<void> simulated_stage::add_newcomer(const std::string& invited, duration limit) {
+  const auto one = parse_invitation(invited);
+  if (!one) return fail(one.error());
+  const auto number = size();
+  in_ready_.push_back(false);
+  deadline_of_.push_back(never);
+  open(number, {one->newcomer(), one->world_size, one->address, one->job, *one});
+  auto& made = *ranks_[number];
+  post(nullptr, made.actor, join_requested{made.joined});
+  if (!run_until([&] { return made.joined->answered(); }, limit))
+    return fail(errc::timed_out, "the newcomer was not let in within the virtual time limit");
+  auto& seat = *made.joined->wait(duration::zero());
+  if (!seat) return fail(seat.error());
+  made.world = std::make_unique<communicator_handle>(made.way_in, *seat);
+  return {};
 }
 
 simulated_stage::~simulated_stage() {

@@ -52,6 +52,11 @@ class simulated_stage {
   outcome<std::vector<std::unique_ptr<communicator>>> make_communicator(
       communicator_id id, const std::vector<rank>& members, duration limit, bool tolerant = false);
 
+  /// A process from outside begins to come in with an invitation: its endpoint has the number
+  /// `size()` had before. Goes on until it is in, at most `limit`; then `world` has its
+  /// communicator.
+  outcome<void> add_newcomer(const std::string& invited, duration limit);
+
   /// Goes on until `done` or until `limit` of virtual time passed; true if `done`.
   bool run_until(const std::function<bool()>& done, duration limit);
 
@@ -97,11 +102,12 @@ class simulated_stage {
     std::unique_ptr<communicator> world;
   };
 
-  void open(rank r, const stage_options& options);
+  void open(std::uint32_t number, const endpoint_identity& who);
   bool run_one(instant limit);
   void collect_ready();
   bool advance(instant limit);
 
+  const stage_options options_;
   caf::actor_system_config config_;
   std::unique_ptr<caf::actor_system> system_;
   caf::scheduler::test_coordinator* coordinator_ = nullptr;

@@ -246,12 +246,13 @@ class in_process_communicator : public troupe::communicator {
   outcome<std::unique_ptr<troupe::window>> create_window(const troupe::window_arguments&) override {
     return troupe::fail(errc::not_available, "the in-process world has no windows");
   }
-  troupe::epoch_members members() const override { return {{}, rank_, {}}; }
+  troupe::epoch_members members() const override { return {{}, rank_, {}, {}}; }
   outcome<troupe::epoch_members> wait_epoch(troupe::epoch, troupe::duration) override {
     return one_epoch();
   }
   outcome<troupe::epoch_members> adopt_epoch() override { return one_epoch(); }
   outcome<void> reconfigure(const std::vector<std::uint32_t>&) override { return one_epoch(); }
+  outcome<std::string> invite() override { return one_epoch(); }
   outcome<void> set_timeout(troupe::duration) override { return {}; }
   void abort() override {}
   outcome<void> finalize(troupe::duration) override { return {}; }

@@ -33,6 +33,16 @@ void on(turn& t, const join_started& event) {
     emit(t, report_joined{});
     return;
   }
+  if (options.contact) {
+    // The ring goes on without it, and it learns the addresses of others over its first link.
+    TROUPE_MARK("newcomer: begins");
+    state.book.resize(options.world_size);
+    state.book.set(options.self, {state.own_address, options.host_id});
+    state.book.set(options.contact->member, {options.contact->address, 0});
+    state.phase = bootstrap_phase::joined;
+    emit(t, report_joined{});
+    return;
+  }
   if (!state.plan.fits())
     return fail_join(
         t, errc::not_available, no_rank,
@@ -79,6 +89,13 @@ void on(turn& t, const link_dropped& event) {
 }
 void on(turn& t, const lane_wanted& event) {
   on_lane_wanted(t, event);
+}
+void on(turn& t, const addresses_learned& event) {
+  for (const auto& [who, entry] : event.entries) {
+    const bool is_rank = is_newcomer(who) || who.value < t.state.options.world_size;
+    if (!is_rank || who == t.state.options.self || entry.address.port == 0) continue;
+    t.state.book.set(who, entry);
+  }
 }
 void on(turn& t, const death_learned& event) {
   learn_death(t, event.dead, death_source::here);
@@ -194,6 +211,16 @@ bootstrap_state::bootstrap_state(bootstrap_options from, std::pmr::memory_resour
   TROUPE_ASSERT(options.crypto.mac != nullptr);
   TROUPE_ASSERT(options.crypto.equal != nullptr);
   TROUPE_ASSERT(options.must_agree.size() <= 0xffff);
+}
+
+address_list known_to(const bootstrap_state& state) {
+  address_list out;
+  for (std::uint32_t r = 0; r < state.book.size(); ++r)
+    if (const auto entry = state.book.at(rank{r}); entry.address.port != 0)
+      out.entries.push_back({rank{r}, entry});
+  for (const auto& [r, entry] : state.book.newcomers())
+    out.entries.push_back({rank{r}, entry});
+  return out;
 }
 
 void step(bootstrap_state& state, const bootstrap_event& event, instant now,

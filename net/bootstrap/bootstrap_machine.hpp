@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <span>
 #include <variant>
+#include <vector>
 
+#include "net/bootstrap/address_list_wire.hpp"
 #include "net/bootstrap/bootstrap_effects.hpp"
 #include "net/bootstrap/bootstrap_state.hpp"
 #include "runtime/instant.hpp"
@@ -64,10 +66,16 @@ struct link_dropped {
 };
 
 /// Lane `lane` of the link to `peer`, which stands, died: make another. The lower rank of the two
-/// dials, again and again while the link stands; ends in a `hand_over_lane` on either side.
+/// (the higher one if that is a newcomer) dials, again and again while the link stands; ends in a
+/// `hand_over_lane` on either side.
 struct lane_wanted {
   rank peer;
   std::uint8_t lane = 0;
+};
+
+/// Where ranks are reached that this rank may not know: what a peer said over a link.
+struct addresses_learned {
+  std::vector<address_list::entry> entries;
 };
 
 /// The owner knows that world rank `dead` ended, or heard it from another link.
@@ -85,7 +93,7 @@ struct bootstrap_timer_fired {
 using bootstrap_event =
     std::variant<join_started, connection_accepted, connection_opened, connection_refused,
                  connection_message, connection_lost, link_wanted, link_dropped, lane_wanted,
-                 death_learned, leave_started, bootstrap_timer_fired>;
+                 addresses_learned, death_learned, leave_started, bootstrap_timer_fired>;
 
 /// How one rank finds, checks and reaches the others: one exchange with the rendezvous (rank 0
 /// serves it), then the ring, then connections on demand; every connection authenticated.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,13 +35,20 @@ struct bootstrap_crypto {
   bool (*equal)(std::span<const std::byte> left, std::span<const std::byte> right) = nullptr;
 };
 
+/// Whom a newcomer asks to come in.
+struct newcomer_contact {
+  rank member{};
+  lane_address address{};
+};
+
 /// What one rank knows before it joins. Filled from the configuration by whoever drives the
 /// machine. Rank 0 serves the rendezvous: it must be reachable at `rendezvous`.
 struct bootstrap_options {
   rank self{0};
   std::uint32_t world_size = 1;
   lane_address rendezvous{};
-  std::uint64_t job = 0;          ///< hash of the job's id; 0 if the launcher gave none
+  std::optional<newcomer_contact> contact{};  ///< the job has begun: ask this member instead
+  std::uint64_t job = 0;                      ///< hash of the job's id; 0 if the launcher gave none
   std::vector<std::byte> secret;  ///< empty: any process that can reach the port may join
   bootstrap_crypto crypto;
   std::vector<must_agree_option> must_agree;  ///< at most 65,535, names up to 128 bytes

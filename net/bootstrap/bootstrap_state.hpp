@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "net/bootstrap/address_book.hpp"
+#include "net/bootstrap/address_list_wire.hpp"
 #include "net/bootstrap/bootstrap_effects.hpp"
 #include "net/bootstrap/bootstrap_options.hpp"
 #include "net/bootstrap/handshake_machine.hpp"
@@ -247,5 +248,8 @@ struct bootstrap_state {
   instant timer_deadline = never;
   bootstrap_counters counters;
 };
+
+/// Every address that this rank knows, its own included.
+address_list known_to(const bootstrap_state& state);
 
 }  // namespace troupe::net

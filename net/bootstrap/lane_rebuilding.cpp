@@ -2,7 +2,8 @@
 
 #include "net/bootstrap/detail/bootstrap_turn.hpp"
 
-// Lanes that died of links that live. The lower rank of a pair dials the new one, again and again
+// Lanes that died of links that live. The lower rank of a pair dials the new one (a newcomer does,
+// of two the higher one: its peer may not know where it is), again and again
 // as long as the link stands: with longer and longer pauses, also between lanes that do not live
 // long.
 namespace troupe::net::detail {
@@ -54,7 +55,9 @@ void on_lane_wanted(turn& t, const lane_wanted& event) {
     TROUPE_MARK("bootstrap: lane wanted of a link that is none");
     return;
   }
-  if (event.peer < state.options.self) return;  // the peer dials
+  const auto self = state.options.self;
+  const bool higher_dials = is_newcomer(std::max(self, event.peer));
+  if (higher_dials != (event.peer < self)) return;  // the peer dials
   auto& link = found->second;
   link.rebuilding.resize(lane_count);
   auto& one = link.rebuilding[event.lane];

@@ -25,6 +25,13 @@ void drop_lanes(turn& t, link_entry& link) {
 }
 
 void dial_lanes(turn& t, rank peer, link_entry& link) {
+  if (t.state.book.at(peer).address.port == 0) {
+    // A newcomer that has not said where it is: it dials everybody as soon as it is in.
+    TROUPE_MARK("newcomer: others wait for its dial");
+    link.phase = link_phase::superseded;
+    link.retry_at = never;
+    return;
+  }
   link.phase = link_phase::dialing;
   link.retry_at = never;
   link.attempt = link.generation + 1;
@@ -133,11 +140,12 @@ void hand_over(turn& t, std::uint64_t connection, rank peer, std::uint8_t lane,
 
 void on_link_wanted(turn& t, rank peer) {
   auto& state = t.state;
-  if (state.phase != bootstrap_phase::joined || !state.book.contains(peer) ||
-      peer == state.options.self || is_dead(state, peer)) {
+  const bool is_rank = state.book.contains(peer) || is_newcomer(peer);
+  if (state.phase != bootstrap_phase::joined || !is_rank || peer == state.options.self ||
+      is_dead(state, peer)) {
     TROUPE_MARK("bootstrap: link wanted that cannot be");
-    const bool dead = state.phase == bootstrap_phase::joined && state.book.contains(peer) &&
-                      peer != state.options.self;
+    const bool dead =
+        state.phase == bootstrap_phase::joined && is_rank && peer != state.options.self;
     link_entry none;
     none.wanted = true;
     return give_up_link(t, peer, none, dead ? errc::peer_lost : errc::bad_argument,
@@ -179,8 +187,8 @@ void admit_lane(turn& t, std::uint64_t connection) {
   const auto hello = c->shake.hello;
   const auto peer = hello.dialer;
   auto& state = t.state;
-  if (peer.value >= state.options.world_size || peer == state.options.self ||
-      is_dead(state, peer)) {
+  const bool is_rank = peer.value < state.options.world_size || is_newcomer(peer);
+  if (!is_rank || peer == state.options.self || is_dead(state, peer)) {
     TROUPE_MARK("bootstrap: link from no member");
     return turn_away(t, connection, handshake_status::not_a_member, 0);
   }

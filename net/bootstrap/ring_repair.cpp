@@ -24,7 +24,7 @@ void forget_side(turn& t, ring_side& side) {
 }  // namespace
 
 bool is_dead(const bootstrap_state& state, rank r) {
-  return !state.ring.dead.empty() && state.ring.dead[r.value];
+  return r.value < state.ring.dead.size() && state.ring.dead[r.value];
 }
 
 void learn_death(turn& t, rank dead, death_source source) {

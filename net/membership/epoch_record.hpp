@@ -79,6 +79,8 @@ struct operation_progress {
 struct epoch_record {
   epoch number{};
   member_list members;
+  /// Where each member runs, as whoever drives the machine numbers processes; parallel to members.
+  std::vector<std::uint32_t> processes;
   /// Members that do not vote yet: nobody who may have missed their coming may decide without
   /// them, and they may not decide without those.
   member_list guests;
@@ -98,7 +100,16 @@ struct epoch_record {
   friend bool operator==(const epoch_record&, const epoch_record&) = default;
 };
 
-/// The first epoch of a communicator of `size` ranks: members 0 to size - 1, all voting.
+/// The process that a rank from outside runs in: its token says so.
+constexpr std::uint32_t process_of(std::uint64_t token) {
+  return static_cast<std::uint32_t>(token >> 32);
+}
+
+/// The process of a member of the epoch.
+std::uint32_t process_of(const epoch_record& record, member_id member);
+
+/// The first epoch of a communicator of `size` ranks: members 0 to size - 1, all voting, member i
+/// in process i.
 epoch_record first_epoch(std::uint32_t size);
 
 }  // namespace troupe::net

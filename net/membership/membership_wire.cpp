@@ -105,6 +105,10 @@ template <class Io>
 void fields(Io& io, epoch_record& record) {
   io.number(record.number.value);
   fields(io, record.members);
+  io.count(record.processes);
+  for (auto& process : record.processes)
+    io.number(process);
+  io.require(record.processes.size() == record.members.size());
   fields(io, record.guests);
   fields(io, record.unproven);
   fields(io, record.doubted);

@@ -14,7 +14,7 @@ namespace troupe::net {
 
 // Layout of every frame: docs/protocols/membership.md. All integers are little-endian.
 
-inline constexpr std::uint8_t membership_version = 1;
+inline constexpr std::uint8_t membership_version = 2;
 inline constexpr std::size_t membership_header_bytes = 32;
 
 /// Longest list in a frame. Derived from nothing but sanity: 2^16 members are 256 KiB a list, and

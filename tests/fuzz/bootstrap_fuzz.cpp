@@ -27,6 +27,10 @@ bool always(std::span<const std::byte>, std::span<const std::byte>) {
 }
 
 void decode_once(std::span<const std::byte> bytes) {
+  if (const auto list = decode_address_list(bytes)) {
+    const auto again = encode(*list);
+    TROUPE_ASSERT(std::equal(again.begin(), again.end(), bytes.begin(), bytes.end()));
+  }
   const auto frame = decode_bootstrap_frame(bytes);
   if (!frame) return;
   if (const auto* page = std::get_if<options_page_frame>(&*frame)) {

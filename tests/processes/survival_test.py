@@ -102,6 +102,18 @@ class Survival(unittest.TestCase):
         self.assertIn(zombie[0][1], ("evicted", "no_quorum"), job.text)
 
 
+    def test_a_replacement_comes_into_the_running_job(self):
+        job = ReplacedJob(4, 800, 10_000, 2, 30, "replace", options=KEEP,
+                          TROUPE_BOOTSTRAP_SECRET="of this job")
+        newcomer, _ = job.newcomer.communicate(timeout=60)
+        self.assertEqual(job.newcomer.returncode, 0, newcomer + job.text)
+        ended = re.search(r"ended ok \d+ epoch (\d+) contributors (\S+) bits (\w+)", newcomer)
+        ends = [e for e in job.ends() if e[1] == "ok"]
+        self.assertEqual([e[0] for e in ends], [0, 1, 3], job.text)
+        self.assertEqual({e[4] for e in ends}, {ended[3]}, job.text + newcomer)
+        self.assertEqual(ended[2], "0,1,3,4", newcomer)
+
+
 class StoppedJob(Job):
     """One of its ranks stops itself, and is continued `pause` seconds later: while the others,
     which take ten milliseconds a step, are still there."""
@@ -121,6 +133,27 @@ class StoppedJob(Job):
         listed = subprocess.run(["ps", "-o", "pid=,stat=", "--ppid", str(self.process.pid)],
                                 text=True, capture_output=True).stdout
         return [int(line.split()[0]) for line in listed.splitlines() if "T" in line.split()[1]]
+
+
+class ReplacedJob(Job):
+    """A rank is killed; another process comes in with the invitation that a survivor writes."""
+
+    def on_start(self, note):
+        path = note + ".invitation"
+        limit = time.monotonic() + 60
+        while not os.path.exists(path):
+            if time.monotonic() > limit or self.process.poll() is not None:
+                self.process.kill()
+                raise AssertionError("nobody wrote an invitation: " + self.process.stdout.read())
+            time.sleep(0.02)
+        with open(path) as invitation:
+            text = invitation.read().strip()
+        os.unlink(path)
+        self.newcomer = subprocess.Popen(
+            [SURVIVOR, "800", "10000"], text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=clean_environment(TROUPE_FAULT_TOLERANCE_INVITATION=text,
+                                  TROUPE_BOOTSTRAP_SECRET="of this job"))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 // A rank of a fault-tolerant job. All-reduces again and again; one rank meets its end on the way.
 //
-// Usage: survivor_rank STEPS COUNT [VICTIM STEP kill|stop|leave FILE]
-//   With "stop" a step takes ten milliseconds more. The victim notes in FILE when (nanoseconds of
+// Usage: survivor_rank STEPS COUNT [VICTIM STEP kill|stop|leave|replace FILE]
+//   With "replace" the victim is killed, and the first of the others writes an invitation into
+//   FILE.invitation; who comes in with it begins where the others are. With "stop" and "replace" a
+//   step takes ten milliseconds more. The victim notes in FILE when (nanoseconds of
 //   CLOCK_MONOTONIC) it ends or stops, right after it called the operation of that step.
 // Prints "recovered <milliseconds> epoch <e> of <n> ranks" when the first operation without the
 // victim is done, and at the end one of
@@ -53,6 +55,17 @@ void meet_end(const plan& p, troupe::communicator& world) {
   ::raise(p.how == "stop" ? SIGSTOP : SIGKILL);
 }
 
+void write_invitation(const plan& p, troupe::communicator& world) {
+  const auto text = world.invite();
+  if (!text) {
+    std::printf("no invitation: %s\n", text.error().message.c_str());
+    return;
+  }
+  const auto path = p.file + ".invitation";
+  std::ofstream(path + ".new") << *text << std::endl;
+  std::rename((path + ".new").c_str(), path.c_str());
+}
+
 std::int64_t noted_in(const std::string& file) {
   std::int64_t at = 0;
   std::ifstream(file) >> at;
@@ -100,7 +113,9 @@ int run(const plan& p, troupe::communicator& world) {
   std::vector<float> data(p.count);
   std::vector<troupe::rank> who;
   std::uint32_t epoch = 0;
-  for (long step = 1; step <= p.steps; ++step) {
+  const bool is_slow = p.how == "stop" || p.how == "replace";
+  // One all_reduce a step, so that a newcomer knows which step the others are at.
+  for (long step = static_cast<long>(now.first_operation.value); step <= p.steps; ++step) {
     for (std::size_t i = 0; i < p.count; ++i)
       data[i] = input(self, step, i);
     const auto work =
@@ -109,13 +124,14 @@ int run(const plan& p, troupe::communicator& world) {
     if (self == static_cast<std::uint32_t>(p.victim) && step == p.at) meet_end(p, world);
     if (const auto done = (*work)->wait(); !done)
       return end_in_error(done.error(), data, self, step);
-    if (p.how == "stop") ::usleep(10'000);
+    if (is_slow) ::usleep(10'000);
     const auto before = who.size();
     who = (*work)->contributors();
     if (before != 0 && who.size() < before) {
       const auto ns = monotonic_ns() - noted_in(p.file);
       std::printf("recovered %.3f epoch %u of %zu ranks\n", static_cast<double>(ns) / 1e6,
                   (*work)->epoch().value, who.size());
+      if (p.how == "replace" && who.front().value == self) write_invitation(p, world);
     }
     epoch = (*work)->epoch().value;
     if (!holds(data, who, step)) {
@@ -132,7 +148,8 @@ int run(const plan& p, troupe::communicator& world) {
 
 int main(int argc, char** argv) {
   if (argc != 3 && argc != 7) {
-    std::fprintf(stderr, "usage: survivor_rank STEPS COUNT [VICTIM STEP kill|stop|leave FILE]\n");
+    std::fprintf(stderr,
+                 "usage: survivor_rank STEPS COUNT [VICTIM STEP kill|stop|leave|replace FILE]\n");
     return 2;
   }
   plan p{.steps = std::atol(argv[1]), .count = static_cast<std::size_t>(std::atol(argv[2]))};

@@ -98,6 +98,7 @@ void admit(membership_state& s, epoch_record& next) {
     const auto member = next.next_member;
     ++next.next_member.value;
     next.members.push_back(member);
+    next.processes.push_back(process_of(token));
     next.guests.push_back(member);
     next.admitted.push_back({token, member});
   }
@@ -122,6 +123,8 @@ epoch_record make_next(membership_state& s) {
   if (!guests_may_vote(s))
     for (const auto guest : s.current.guests)
       if (contains(next.members, guest)) next.guests.push_back(guest);
+  for (const auto member : next.members)
+    next.processes.push_back(process_of(s.current, member));
   if (next.unproven.empty()) admit(s, next);
   return next;
 }

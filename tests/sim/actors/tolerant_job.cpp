@@ -31,6 +31,7 @@ tolerant_job::tolerant_job(std::uint32_t ranks, std::uint64_t seed, std::size_t 
       in_place_(in_place),
       alive_(ranks, true),
       calls_(ranks),
+      first_number_(ranks, 1),
       stage(options(ranks, seed)) {
   const auto joined = stage.join_all(std::chrono::seconds(30));
   TROUPE_ASSERT(joined.has_value());
@@ -42,11 +43,12 @@ float tolerant_job::input(std::uint32_t name, std::uint64_t number, std::size_t 
 
 void tolerant_job::call_one(std::uint32_t r) {
   call next;
-  next.number = calls_[r].size() + 1;
-  const auto name = stage.world(rank{r}).members();
+  next.number = calls_[r].empty() ? first_number_[r] : calls_[r].back().number + 1;
+  const auto members = stage.world(rank{r}).members();
+  next.name = members.names[to_index(members.self)];
   std::vector<float> in(count_);
   for (std::size_t i = 0; i < count_; ++i)
-    in[i] = input(name.names[to_index(name.self)], next.number, i);
+    in[i] = input(next.name, next.number, i);
   if (in_place_)
     next.buffer = std::move(in);
   else
@@ -78,20 +80,37 @@ bool tolerant_job::finish(duration limit) {
       limit);
 }
 
+const tolerant_job::call* tolerant_job::find(std::uint32_t r, std::uint64_t number) const {
+  for (const auto& one : calls_[r])
+    if (one.number == number) return &one;
+  return nullptr;
+}
+
+outcome<void> tolerant_job::add_newcomer(const std::string& invited, duration limit) {
+  alive_.push_back(false);
+  calls_.emplace_back();
+  first_number_.push_back(0);
+  if (auto in = stage.add_newcomer(invited, limit); !in) return in;
+  alive_.back() = true;
+  const auto number = stage.size() - 1;
+  first_number_.back() = stage.world(rank{number}).members().first_operation.value;
+  return {};
+}
+
 void tolerant_job::crash(std::uint32_t r, bool is_proven) {
   alive_[r] = false;
   stage.crash(rank{r});
   if (is_proven) stage.tell_end(rank{r});
 }
 
-std::string tolerant_job::wrong_with(std::uint32_t r, const call& one) const {
+std::string tolerant_job::wrong_with(const call& one) const {
   const bool failed = one.work->error().code() != errc::ok;
   const auto contributors = one.work->contributors();
   if (!failed && contributors.empty()) return "has no contributors";
   for (std::size_t i = 0; i < count_; ++i) {
     float expected = 0;
     if (failed)
-      expected = in_place_ ? input(r, one.number, i) : one.send[i];
+      expected = in_place_ ? input(one.name, one.number, i) : one.send[i];
     else
       for (const auto name : contributors)
         expected += input(name.value, one.number, i);
@@ -108,11 +127,12 @@ std::string tolerant_job::broken_promise() const {
     if (!alive_[r]) continue;
     for (const auto& one : calls_[r]) {
       if (!one.work->test()) return call_name(r, one.number) + " never ended";
-      if (auto wrong = wrong_with(r, one); !wrong.empty())
+      if (auto wrong = wrong_with(one); !wrong.empty())
         return call_name(r, one.number) + ": " + wrong;
       for (std::uint32_t other = 0; other < r; ++other) {
-        if (!alive_[other] || calls_[other].size() < one.number) continue;
-        const auto& theirs = calls_[other][one.number - 1];
+        const auto* found = alive_[other] ? find(other, one.number) : nullptr;
+        if (found == nullptr) continue;
+        const auto& theirs = *found;
         if (one.work->error().code() != theirs.work->error().code())
           return call_name(r, one.number) + " ended in " +
                  std::string(to_string(one.work->error().code())) + ", of rank " +

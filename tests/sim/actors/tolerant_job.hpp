@@ -13,7 +13,8 @@ namespace troupe::sim {
 class tolerant_job {
  public:
   struct call {
-    std::uint64_t number = 0;
+    std::uint64_t number = 0;  ///< of the operation, as all members count
+    std::uint32_t name = 0;
     work_handle work;
     std::vector<float> send;  ///< empty: in place
     std::vector<float> buffer;
@@ -31,6 +32,7 @@ class tolerant_job {
   bool finish(duration limit = std::chrono::seconds(60));
 
   void crash(std::uint32_t r, bool is_proven);
+  outcome<void> add_newcomer(const std::string& invited, duration limit = std::chrono::seconds(20));
   bool is_alive(std::uint32_t r) const { return alive_[r]; }
 
   /// Empty, or what the calls that ended have against the promise.
@@ -40,12 +42,15 @@ class tolerant_job {
   static float input(std::uint32_t name, std::uint64_t number, std::size_t element);
 
  private:
-  std::string wrong_with(std::uint32_t r, const call& one) const;
+  std::string wrong_with(const call& one) const;
 
   std::size_t count_;
   bool in_place_;
+  const call* find(std::uint32_t r, std::uint64_t number) const;
+
   std::vector<bool> alive_;
   std::vector<std::vector<call>> calls_;
+  std::vector<std::uint64_t> first_number_;
 
  public:
   // Goes first: what crashed ranks left running has its buffers in `calls_`.

@@ -3,7 +3,9 @@
 
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
+#include "runtime/mark.hpp"
 #include "runtime/random.hpp"
 #include "tests/sim/actors/tolerant_job.hpp"
 
@@ -184,4 +186,84 @@ BOOST_AUTO_TEST_CASE(half_of_sixty_four_ranks_die_one_after_the_other) {
   BOOST_REQUIRE(job.finish());
   BOOST_TEST(job.broken_promise() == "");
   BOOST_TEST(job.calls(1).back().work->contributors().size() == 32u);
+}
+
+BOOST_AUTO_TEST_CASE(a_newcomer_comes_in_between_two_operations_and_contributes) {
+  tolerant_job job(3, 19, some);
+  job.call_all();
+  BOOST_REQUIRE(job.finish());
+  for (const std::uint32_t giver : {0u, 2u}) {
+    const auto invited = job.stage.world(rank{giver}).invite();
+    BOOST_REQUIRE(invited.has_value());
+    const auto in = job.add_newcomer(*invited);
+    BOOST_REQUIRE_MESSAGE(in.has_value(), (in ? "" : in.error().message));
+    job.call_all();
+    job.call_all();
+    BOOST_REQUIRE(job.finish());
+    BOOST_TEST(job.broken_promise() == "");
+  }
+  BOOST_TEST((job.calls(0).back().work->contributors() == names({0, 1, 2, 3, 4})));
+  BOOST_TEST(job.stage.world(rank{4}).members().names.size() == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(a_replacement_comes_in_while_operations_run_one_after_the_other) {
+  for (std::uint64_t seed = 1; seed <= seed_count(20); ++seed) {
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      random_stream chance(seed);
+      tolerant_job job(4, seed, some, seed % 2 == 0);
+      job.call_all();
+      job.call_all();
+      job.stage.run_until([] { return false; }, microseconds(chance.below(400)));
+      const auto victim = static_cast<std::uint32_t>(chance.below(4));
+      job.crash(victim, true);
+      const auto invited = job.stage.world(rank{victim == 0 ? 1u : 0u}).invite();
+      BOOST_REQUIRE(invited.has_value());
+      const auto in = job.add_newcomer(*invited);
+      BOOST_REQUIRE_MESSAGE(in.has_value(), (in ? "" : in.error().message));
+      job.call_all();
+      job.call_all();
+      BOOST_REQUIRE(job.finish());
+      BOOST_REQUIRE_EQUAL(job.broken_promise(), "");
+      BOOST_TEST(job.calls(4).back().work->contributors().size() == 4u);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_invitation_lets_one_rank_in_and_a_forged_one_none) {
+  tolerant_job job(2, 23, 100);
+  job.call_all();
+  BOOST_REQUIRE(job.finish());
+  const auto invited = job.stage.world(rank{0}).invite();
+  BOOST_REQUIRE(invited.has_value());
+  auto forged = *invited;
+  forged[12] = forged[12] == 'a' ? 'b' : 'a';
+  BOOST_TEST(!job.add_newcomer(forged, std::chrono::seconds(2)).has_value());
+  job.call_all();
+  BOOST_REQUIRE(job.finish());
+  BOOST_TEST((job.calls(0).back().work->contributors() == names({0, 1})));
+  BOOST_TEST(!job.stage.add_newcomer("no invitation", std::chrono::seconds(1)).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_member_that_was_left_out_without_proof_keeps_the_door_shut_until_proven) {
+  tolerant_job job(4, 29, 1000);
+  job.call_all();
+  job.crash(3, false);
+  job.call_all();
+  BOOST_REQUIRE(job.finish());
+  const auto invited = job.stage.world(rank{0}).invite();
+  BOOST_REQUIRE(invited.has_value());
+  BOOST_TEST(!job.add_newcomer(*invited, std::chrono::seconds(3)).has_value());
+  job.stage.tell_end(rank{3});
+  const auto again = job.stage.world(rank{1}).invite();
+  BOOST_TEST(job.add_newcomer(*again).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(every_rare_branch_of_coming_in_was_visited) {
+  std::size_t marks = 0;
+  for (const auto* m = mark::first(); m != nullptr; m = m->next()) {
+    if (!std::string_view(m->name()).starts_with("newcomer:")) continue;
+    ++marks;
+    BOOST_TEST(m->hits() > 0, "mark never hit: " << m->name());
+  }
+  BOOST_TEST(marks == 2u);
 }

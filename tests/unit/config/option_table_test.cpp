@@ -69,11 +69,11 @@ BOOST_AUTO_TEST_CASE(no_field_of_the_structs_is_missing) {
   [[maybe_unused]] const auto& [w0, w1, w2, w3, w4, w5] = o.worker;
   [[maybe_unused]] const auto& [g0, g1] = o.watchdog;
   [[maybe_unused]] const auto& [m0] = o.metrics;
-  [[maybe_unused]] const auto& [f0, f1, f2, f3, f4, f5, f6] = o.fault_tolerance;
+  [[maybe_unused]] const auto& [f0, f1, f2, f3, f4, f5, f6, f7] = o.fault_tolerance;
   [[maybe_unused]] const auto& [x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10] = o;
   std::size_t rows = 0;
   for_each_option([&](const section_description&, const option_description&) { ++rows; });
-  BOOST_TEST(rows == 76u);
+  BOOST_TEST(rows == 77u);
   BOOST_TEST(sections().size() == 11u);
 }
 

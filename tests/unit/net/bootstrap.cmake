@@ -4,3 +4,5 @@ troupe_test(unit net/bootstrap handshake SOURCES bootstrap_handshake_test.cpp
   DEPS troupe::net_bootstrap troupe::net_crypto)
 troupe_test(unit net/bootstrap machine SOURCES bootstrap_machine_test.cpp
   DEPS troupe::net_bootstrap troupe::net_crypto)
+troupe_test(unit net/bootstrap address_list SOURCES bootstrap_address_list_test.cpp
+  DEPS troupe::net_bootstrap)

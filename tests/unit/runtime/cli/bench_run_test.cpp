@@ -67,10 +67,11 @@ class lonely_communicator : public communicator {
   outcome<std::unique_ptr<window>> create_window(const window_arguments&) override {
     return fail(errc::not_available, "not of this communicator");
   }
-  epoch_members members() const override { return {{}, troupe::rank{0}, {0}}; }
+  epoch_members members() const override { return {{}, troupe::rank{0}, {0}, {}}; }
   outcome<epoch_members> wait_epoch(troupe::epoch, duration) override { return not_tolerant(); }
   outcome<epoch_members> adopt_epoch() override { return not_tolerant(); }
   outcome<void> reconfigure(const std::vector<std::uint32_t>&) override { return not_tolerant(); }
+  outcome<std::string> invite() override { return not_tolerant(); }
   outcome<void> set_timeout(duration) override { return {}; }
   void abort() override {}
   outcome<void> finalize(duration) override { return {}; }
