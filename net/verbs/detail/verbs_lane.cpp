@@ -68,6 +68,7 @@ void verbs_lane::adopt_side(std::unique_ptr<lane> side) {
   side_ = std::move(side);
   side_name_ = side_->describe();
   own(*side_, this);
+  update_ready();
 }
 
 std::string verbs_lane::describe() const {
@@ -244,7 +245,9 @@ std::size_t verbs_lane::show_end(std::span<lane_event> out) {
 }
 
 bool verbs_lane::wants_poll() const {
-  if (closed_ || !sends_) return false;
+  // The peer may send before its last word of the greeting is read: until then nobody has the lane,
+  // and who has none would miss its only announcement.
+  if (closed_ || !side_) return false;
   if (sends_->has_completed() || !received_.empty()) return true;
   if (lost_) return !reported_;
   return (flush_due_ && !cannot_send()) || (side_readable_ && can_end());
