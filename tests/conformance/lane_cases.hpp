@@ -25,6 +25,7 @@
   X(a_write_to_a_dead_key_is_refused_and_writes_nothing)          \
   X(a_write_that_leaves_its_target_is_refused_and_writes_nothing) \
   X(a_key_withdrawn_in_mid_write_stops_the_write)                 \
+  X(a_zombies_write_under_an_old_key_lands_nowhere)               \
   X(a_peer_that_closes_in_mid_write_loses_the_lane_once)          \
   X(a_sender_that_closes_in_mid_write_loses_the_lane_once)        \
   X(a_closed_lane_is_silent_and_its_memory_is_left_alone)         \

@@ -1,6 +1,7 @@
 // Cases about ends: dead keys, lost and closed lanes, dials that fail.
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "tests/conformance/lane_cases.hpp"
@@ -123,6 +124,51 @@ std::string a_key_withdrawn_in_mid_write_stops_the_write(lane_world& world) {
   const std::byte note{1};
   if (pair.at(0).post_message({&note, 1}) != post_status::accepted) return "message not taken";
   return pair.wait_until([&] { return pair.log(1).size() == 2; }) ? "" : "the lane stands still";
+}
+
+std::string a_zombies_write_under_an_old_key_lands_nowhere(lane_world& world) {
+  lane_pair pair(world);
+  if (!pair.connect()) return "no lane";
+  const auto view = world.buffers(1).add(pair.target(1).data(), pair.target(1).size());
+  const auto old_key = *world.buffers(1).expose(*view);
+  const auto post_under = [&](std::uint64_t key, std::size_t lane, std::uint64_t bytes) {
+    auto write = pair.write(0, 0, bytes, 1);
+    write.target.key = key;
+    return pair.at(0, lane).post_write(write);
+  };
+  // The sender knows the key, and all that its kind of lane has to know of the memory.
+  if (post_under(old_key, 0, 5000) != post_status::accepted) return "not taken";
+  if (!pair.wait_until([&] { return pair.total(0, kind::write_completed) == 1; }) ||
+      !pair.wait_until([&] { return pair.total(1, kind::write_arrived) == 1; }))
+    return "the first write did not arrive";
+
+  // While it is away the memory gets another use.
+  pair.sleeps[0] = true;
+  world.buffers(1).withdraw(old_key);
+  std::fill(pair.target(1).begin(), pair.target(1).end(), lane_pair::untouched);
+  const auto key = *world.buffers(1).expose(*view);
+  pair.be_quiet();
+  pair.sleeps[0] = false;
+  constexpr std::array<std::uint64_t, 3> lengths{8, 5000, 100'000};
+  for (const auto bytes : lengths)
+    if (post_under(old_key, 0, bytes) == post_status::full) return "not taken";
+  const bool over = pair.wait_until([&] {
+    return pair.total(1, kind::write_refused) == lengths.size() ||
+           (world.loses_lane_with_key() && pair.total(0, kind::lane_lost) == 1);
+  });
+  pair.be_quiet();
+  if (!pair.target_untouched(1, 0, pair.target(1).size())) return "it wrote";
+  if (!over) return "its writes are neither refused nor lost";
+  if (pair.total(1, kind::write_arrived) != 1) return "it was shown as arrived";
+
+  // The new use of the memory goes on.
+  if (!pair.connect()) return "no other lane can be had";
+  if (post_under(key, 1, 5000) != post_status::accepted) return "not taken";
+  const bool arrived = pair.wait_until([&] { return pair.total(1, kind::write_arrived) == 2; });
+  const bool whole = pair.target_holds(1, 0, 0, 5000);
+  world.buffers(1).withdraw(key);
+  world.buffers(1).release(view->id);
+  return arrived && whole ? "" : "a write under the new key did not arrive";
 }
 
 std::string a_peer_that_closes_in_mid_write_loses_the_lane_once(lane_world& world) {

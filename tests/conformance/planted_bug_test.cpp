@@ -74,6 +74,8 @@ const std::vector<planted_case>& planted_end_cases() {
         {bug::dies_of_a_refusal},
         {bug::forgets_refusals},
         {bug::drops_write, 3}}},
+      {TROUPE_CASE(a_zombies_write_under_an_old_key_lands_nowhere),
+       {{bug::shows_refused_as_arrived}, {bug::writes_though_refused, 2}, {bug::forgets_refusals}}},
       {TROUPE_CASE(a_write_that_leaves_its_target_is_refused_and_writes_nothing),
        {{bug::shows_refused_as_arrived, 3}, {bug::writes_though_refused, 2}}},
       {TROUPE_CASE(a_key_withdrawn_in_mid_write_stops_the_write),
