@@ -157,7 +157,14 @@ class lane_network {
   /// with the same context, at the latest at `deadline`.
   virtual void dial(const lane_address& to, std::uint64_t context, instant deadline) = 0;
 
-  /// Gives up a dial: no event for `context` follows.
+  /// As `dial`, to a lane of the plainest kind there is: a socket. For the few messages that have
+  /// to get through whatever becomes of devices and of the memory that data needs. A network of one
+  /// kind has no other.
+  virtual void dial_plain(const lane_address& to, std::uint64_t context, instant deadline) {
+    dial(to, context, deadline);
+  }
+
+  /// Gives up a dial, plain or not: no event for `context` follows.
   virtual void cancel_dial(std::uint64_t context) = 0;
 
   /// Moves bytes that can move and fills `out`; returns how many. Never blocks.

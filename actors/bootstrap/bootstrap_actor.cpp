@@ -74,6 +74,10 @@ void bootstrap_actor_state::apply(const net::bootstrap_effect& effect) {
 }
 
 void bootstrap_actor_state::apply_one(const net::dial_connection& effect) {
+  context_->network.dial_plain(effect.to, effect.connection, effect.deadline);
+}
+
+void bootstrap_actor_state::apply_one(const net::dial_lane& effect) {
   context_->network.dial(effect.to, effect.connection, effect.deadline);
 }
 

@@ -31,6 +31,7 @@ class bootstrap_actor_state : public lane_owner, public lane_acceptor, public ti
   void apply(const net::bootstrap_effect& effect);
 
   void apply_one(const net::dial_connection& effect);
+  void apply_one(const net::dial_lane& effect);
   void apply_one(const net::send_on_connection& effect);
   void apply_one(const net::close_connection& effect);
   void apply_one(const net::hand_over_lane& effect);

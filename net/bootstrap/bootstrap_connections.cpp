@@ -21,6 +21,10 @@ void send_bytes(turn& t, std::uint64_t connection, std::span<const std::byte> by
   emit(t, effect);
 }
 
+bool is_of_link(connection_purpose purpose) {
+  return purpose == connection_purpose::link || purpose == connection_purpose::lane;
+}
+
 // Unproved connections are cheap to make, so they are cheap to lose: beyond the bound one of them
 // goes, whichever. Dropping the oldest would let a herd of honest dialers starve each other, each
 // newcomer ending a handshake that is nearly over; turning the newcomer away would let a few silent
@@ -200,7 +204,10 @@ std::uint64_t dial_peer(turn& t, const dial_request& request) {
   c.deadline = std::min(request.deadline, saturating_add(t.now, t.state.options.step_timeout));
   c.shake.hello = request.hello;
   c.shake.hello.acceptor = request.peer;
-  emit(t, dial_connection{id, request.to, c.deadline});
+  if (is_of_link(request.hello.purpose))
+    emit(t, dial_lane{id, request.to, c.deadline});
+  else
+    emit(t, dial_connection{id, request.to, c.deadline});
   t.state.connections.emplace(id, std::move(c));
   count_peak(t.state);
   return id;

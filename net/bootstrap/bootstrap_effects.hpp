@@ -18,9 +18,17 @@ namespace troupe::net {
 /// next step; the timer is then armed for `now`.
 inline constexpr std::size_t bootstrap_effects_max = 32;
 
-/// Open a connection: answered by `connection_opened` or `connection_refused`, at the latest at
-/// `deadline`.
+/// Open a connection for bootstrap's own messages, on the plainest kind of lane there is: the end
+/// of a ring connection counts as a death, and a device that breaks is none. Answered by
+/// `connection_opened` or `connection_refused`, at the latest at `deadline`.
 struct dial_connection {
+  std::uint64_t connection = 0;
+  lane_address to{};
+  instant deadline = never;
+};
+
+/// Open a connection that is to be a lane of a link; otherwise as `dial_connection`.
+struct dial_lane {
   std::uint64_t connection = 0;
   lane_address to{};
   instant deadline = never;
@@ -89,7 +97,7 @@ struct arm_bootstrap_timer {
 };
 
 using bootstrap_effect =
-    std::variant<dial_connection, send_on_connection, close_connection, hand_over_lane,
+    std::variant<dial_connection, dial_lane, send_on_connection, close_connection, hand_over_lane,
                  report_joined, report_join_failed, report_unreachable, report_death,
                  count_stranger, arm_bootstrap_timer>;
 

@@ -133,7 +133,16 @@ void host_network::dial(const lane_address& to, std::uint64_t context, instant d
     const bool halves = lanes_ == host_lanes::preferred && deadline != never && now_ != instant{};
     return shm_->dial(to, context, halves ? now_ + (deadline - now_) / 2 : deadline);
   }
-  if (lanes_ == host_lanes::preferred) return tcp_->dial(to, context, deadline);
+  if (may_reach(to, context)) tcp_->dial(to, context, deadline);
+}
+
+void host_network::dial_plain(const lane_address& to, std::uint64_t context, instant deadline) {
+  if (may_reach(to, context)) tcp_->dial(to, context, deadline);
+}
+
+// Where shared memory is required another host is refused at the first dial of any kind.
+bool host_network::may_reach(const lane_address& to, std::uint64_t context) {
+  if (lanes_ == host_lanes::preferred || is_here(to)) return true;
   note("transport.lanes is shm, and " + to_string(to) +
        " is not an address of this host, which is " + to_string(address()) +
        "; set transport.lanes to auto");
@@ -142,6 +151,7 @@ void host_network::dial(const lane_address& to, std::uint64_t context, instant d
   event.context = context;
   event.cause = {errc::unreachable, EXDEV};
   failed_.push_back(std::move(event));
+  return false;
 }
 
 void host_network::cancel_dial(std::uint64_t context) {

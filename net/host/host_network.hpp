@@ -27,7 +27,7 @@ struct host_network_options {
 };
 
 /// Lanes through shared memory to peers whose address is one of this host's, over TCP to all
-/// others. Both ways in stand open, under one address.
+/// others. Both ways in stand open, under one address. Plain lanes are TCP to everybody.
 ///
 /// A dial to a peer of this host that fails in shared memory goes on over TCP, within the same
 /// deadline, where shared memory is only preferred; when it stands, `take_notice` says why it is a
@@ -54,6 +54,7 @@ class host_network final : public lane_network {
 
   lane_address address() const override { return tcp_->address(); }
   void dial(const lane_address& to, std::uint64_t context, instant deadline) override;
+  void dial_plain(const lane_address& to, std::uint64_t context, instant deadline) override;
   void cancel_dial(std::uint64_t context) override;
   std::size_t poll(instant now, std::span<network_event> out) override;
   instant next_deadline() const override;
@@ -76,6 +77,7 @@ class host_network final : public lane_network {
                std::unique_ptr<shm_network> shm, int epoll);
 
   bool is_here(const lane_address& address) const;
+  bool may_reach(const lane_address& to, std::uint64_t context);
   std::size_t poll_shm(instant now, std::span<network_event> out);
   std::size_t poll_tcp(instant now, std::span<network_event> out);
   bool tcp_is_due(instant now) const;

@@ -31,6 +31,7 @@ lane_address verbs_network::address() const {
   return {};
 }
 void verbs_network::dial(const lane_address&, std::uint64_t, instant) {}
+void verbs_network::dial_plain(const lane_address&, std::uint64_t, instant) {}
 void verbs_network::cancel_dial(std::uint64_t) {}
 std::size_t verbs_network::poll(instant, std::span<network_event>) {
   return 0;

@@ -57,7 +57,7 @@ result<verbs_greeting> decode_verbs_greeting(std::span<const std::byte> bytes) {
   if (const auto version = from.get<std::uint8_t>(); version != verbs_greeting_version)
     return fail(errc::version_mismatch, version);
   const auto kind = from.get<std::uint8_t>();
-  if (kind < 1 || kind > 5) return fail(errc::malformed);
+  if (kind < 1 || kind > 6) return fail(errc::malformed);
   verbs_greeting greeting;
   auto& name = greeting.queue_pair;
   greeting.what = static_cast<verbs_greeting::kind>(kind);

@@ -50,6 +50,7 @@ struct verbs_greeting {
     refusal = 4,  ///< acceptor: `reason`
     bye = 5,      ///< either: of my messages, the first `message_count` are in your queue pair; the
                   ///< others follow here
+    plain = 6,  ///< dialler, instead of hello: there is no queue pair, this connection is the lane
   };
   kind what = kind::hello;
   std::uint64_t instance = 0;  ///< hello, answer: number of the sender's endpoint, drawn at start

@@ -73,6 +73,10 @@ void verbs_network::dial(const lane_address& to, std::uint64_t context, instant 
   world_->dial(to, context, deadline);
 }
 
+void verbs_network::dial_plain(const lane_address& to, std::uint64_t context, instant deadline) {
+  world_->dial_plain(to, context, deadline);
+}
+
 void verbs_network::cancel_dial(std::uint64_t context) {
   world_->cancel_dial(context);
 }

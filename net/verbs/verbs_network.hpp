@@ -35,6 +35,8 @@ bool has_verbs();
 /// A key that is revoked while a peer may write under it ends the registration of its buffer: a
 /// write on its way lands nowhere, and its lane is lost.
 ///
+/// A plain lane is a TCP connection of its own and needs no device.
+///
 /// To park: `prepare_to_wait()`, which arms the completion queues, then sleep on
 /// `wait_descriptor()`.
 ///
@@ -57,6 +59,7 @@ class verbs_network final : public lane_network {
   lane_kind kind() const override { return lane_kind::verbs; }
   lane_address address() const override;
   void dial(const lane_address& to, std::uint64_t context, instant deadline) override;
+  void dial_plain(const lane_address& to, std::uint64_t context, instant deadline) override;
   void cancel_dial(std::uint64_t context) override;
   std::size_t poll(instant now, std::span<network_event> out) override;
   instant next_deadline() const override;

@@ -106,6 +106,46 @@ BOOST_AUTO_TEST_CASE(endpoints_with_different_numbers_of_devices_say_so_and_work
   BOOST_TEST(has(notice, "uses 1 RDMA ports"), notice);
 }
 
+// Bootstrap's own connections are such lanes.
+BOOST_AUTO_TEST_CASE(a_plain_lane_is_a_socket_among_queue_pairs) {
+  const auto name = device_names()[0];
+  two_endpoints world(name, name);
+  lane_pair pair(world);
+  BOOST_REQUIRE(pair.connect());
+  world.network(0).dial_plain(world.network(1).address(), 1, world.now() + world.patience());
+  BOOST_REQUIRE(
+      pair.wait_until([&] { return pair.dial_events().size() == 2 && pair.accepted() == 2; }));
+  BOOST_TEST((pair.at(0, 1).kind() == lane_kind::tcp));
+  const std::array<std::byte, 3> text{std::byte{'o'}, std::byte{'n'}, std::byte{'e'}};
+  BOOST_REQUIRE((pair.at(0, 1).post_message(text) == post_status::accepted));
+  BOOST_REQUIRE(pair.wait_until([&] { return pair.count(1, kind::message_arrived, 1) == 1; }));
+  BOOST_TEST((pair.at(1, 1).post_message(text) == post_status::accepted));
+  BOOST_REQUIRE((pair.at(1, 1).post_write(pair.write(1, 0, 5000, 7)) == post_status::accepted));
+  BOOST_TEST(pair.wait_until([&] { return pair.count(0, kind::write_arrived, 1) == 1; }));
+  BOOST_TEST(pair.target_holds(0, 0, 0, 5000));
+  BOOST_TEST(pair.count(0, kind::message_arrived, 1) == 1u);
+  pair.at(0, 1).close();
+  BOOST_TEST(pair.wait_until([&] { return pair.count(1, kind::lane_lost, 1) == 1; }));
+  BOOST_TEST(pair.total(1, kind::lane_lost) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_plain_dial_that_is_refused_or_cancelled_ends_as_any_other) {
+  const auto name = device_names()[0];
+  two_endpoints world(name, name);
+  lane_pair pair(world);
+  auto nobody = world.network(1).address();
+  nobody.port = 1;
+  world.network(0).dial_plain(nobody, 5, world.now() + world.patience());
+  BOOST_REQUIRE(pair.wait_until([&] { return pair.dial_events().size() == 1; }));
+  BOOST_TEST((pair.dial_events()[0].what == network_event::kind::dial_failed));
+  BOOST_TEST(pair.dial_events()[0].context == 5u);
+  world.network(0).dial_plain(world.network(1).address(), 6, world.now() + world.patience());
+  world.network(0).cancel_dial(6);
+  pair.be_quiet();
+  BOOST_TEST(pair.dial_events().size() == 1u);
+  BOOST_TEST(pair.accepted() == 0u);
+}
+
 // A key that is revoked ends the registration of its whole buffer. Other keys of it live on, under
 // a new registration: a lane that still knows the old one is lost, and the next lane asks.
 BOOST_AUTO_TEST_CASE(after_a_revocation_the_other_keys_of_a_buffer_are_asked_for_again) {

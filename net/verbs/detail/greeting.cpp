@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "net/verbs/detail/plain_lane.hpp"
 #include "net/verbs/detail/verbs_world.hpp"
 
 namespace troupe::net::detail {
@@ -21,6 +22,10 @@ greeting::greeting(verbs_world& world, std::unique_ptr<lane> side, instant deadl
 void greeting::on_connected(std::unique_ptr<lane> side) {
   side_ = std::move(side);
   own(*side_, this);
+  if (wanted_ == purpose::plain) {
+    say({.what = verbs_greeting::kind::plain});
+    return finish_plain(network_event::kind::connected);
+  }
   if (!make_lane(world_.next_adapter())) return;
   at_ = stage::awaiting_answer;
   const auto name = lane_->name(world_.adapter_count());
@@ -66,6 +71,8 @@ void greeting::on_message(std::span<const std::byte> message) {
   }
   using kind = verbs_greeting::kind;
   if (at_ == stage::awaiting_hello && said->what == kind::hello) return on_hello(*said);
+  if (at_ == stage::awaiting_hello && said->what == kind::plain)
+    return finish_plain(network_event::kind::accepted);
   if (at_ == stage::awaiting_answer && said->what == kind::answer) return on_answer(*said);
   if (at_ == stage::awaiting_ready && said->what == kind::ready)
     return finish(network_event::kind::accepted);
@@ -127,6 +134,11 @@ void greeting::finish(network_event::kind what) {
   at_ = stage::over;
   lane_->adopt_side(std::move(side_));
   world_.show(what, context_, std::move(lane_));
+}
+
+void greeting::finish_plain(network_event::kind what) {
+  at_ = stage::over;
+  world_.show(what, context_, std::make_unique<plain_lane>(world_.ready(), std::move(side_)));
 }
 
 void greeting::give_up(error cause) {

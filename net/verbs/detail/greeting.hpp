@@ -12,7 +12,8 @@ namespace troupe::net::detail {
 
 class verbs_world;
 
-/// A lane in the making: a TCP connection, and at some point a queue pair.
+/// A lane in the making: a TCP connection, and at some point a queue pair, unless it is to be
+/// plain.
 class greeting final : public side_owner {
  public:
   enum class stage : std::uint8_t {
@@ -23,9 +24,16 @@ class greeting final : public side_owner {
     over,             ///< goes at the end of the turn
   };
 
+  /// What a dial is to become.
+  enum class purpose : std::uint8_t { queue_pair, plain };
+
   /// A dial with `context`, or, without, a connection that a peer made.
-  greeting(verbs_world& world, std::uint64_t context, instant deadline)
-      : world_(world), at_(stage::dialling), context_(context), deadline_(deadline) {}
+  greeting(verbs_world& world, purpose wanted, std::uint64_t context, instant deadline)
+      : world_(world),
+        at_(stage::dialling),
+        wanted_(wanted),
+        context_(context),
+        deadline_(deadline) {}
   greeting(verbs_world& world, std::unique_ptr<lane> side, instant deadline);
 
   stage at() const { return at_; }
@@ -49,9 +57,11 @@ class greeting final : public side_owner {
   void say(const verbs_greeting& what);
   void refuse(verbs_refusal reason);
   void finish(network_event::kind what);
+  void finish_plain(network_event::kind what);
 
   verbs_world& world_;
   stage at_;
+  purpose wanted_ = purpose::queue_pair;
   bool is_dial_ = true;
   std::uint64_t context_ = 0;
   instant deadline_;

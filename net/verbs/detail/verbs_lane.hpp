@@ -7,6 +7,7 @@
 #include <string>
 
 #include "net/verbs/detail/adapter.hpp"
+#include "net/verbs/detail/announced_lane.hpp"
 #include "net/verbs/detail/queue_pair.hpp"
 #include "net/verbs/detail/receive_queue.hpp"
 #include "net/verbs/detail/request_queue.hpp"
@@ -22,7 +23,7 @@ class verbs_world;
 
 /// One queue pair and the TCP connection beside it. Posting may ring the doorbell; everything else
 /// happens in `poll`, after the network said that the lane is ready.
-class verbs_lane final : public lane, public side_owner {
+class verbs_lane final : public announced_lane, public side_owner {
  public:
   /// With all receives posted. Errors: resource_exhausted, system_failure with errno.
   static result<std::unique_ptr<verbs_lane>> make(verbs_world& world, adapter& where);
@@ -56,8 +57,6 @@ class verbs_lane final : public lane, public side_owner {
   bool owns(const ibv_qp* pair) const { return pair_.handle() == pair; }
 
  private:
-  friend class ready_lanes;
-
   verbs_lane(verbs_world& world, adapter& where, slot_memory memory, queue_pair pair);
 
   bool cannot_send() const { return closed_ || lost_ || ending_ || broken_; }
@@ -105,10 +104,6 @@ class verbs_lane final : public lane, public side_owner {
   bool reported_ = false;
   error cause_{};
   instant deadline_ = never;
-
-  bool ready_ = false;
-  verbs_lane* ready_before_ = nullptr;
-  verbs_lane* ready_after_ = nullptr;
 };
 
 }  // namespace troupe::net::detail

@@ -28,32 +28,6 @@ constexpr std::size_t notice_bytes_max = 4096;
 
 }  // namespace
 
-// -- ready lanes ----------------------------------------------------------------------------------
-
-void ready_lanes::insert(verbs_lane& lane) {
-  if (lane.ready_) return;
-  lane.ready_ = true;
-  lane.ready_before_ = last_;
-  lane.ready_after_ = nullptr;
-  (last_ == nullptr ? first_ : last_->ready_after_) = &lane;
-  last_ = &lane;
-}
-
-void ready_lanes::remove(verbs_lane& lane) {
-  if (!lane.ready_) return;
-  lane.ready_ = false;
-  auto* const before = lane.ready_before_;
-  auto* const after = lane.ready_after_;
-  (before == nullptr ? first_ : before->ready_after_) = after;
-  (after == nullptr ? last_ : after->ready_before_) = before;
-}
-
-verbs_lane& ready_lanes::pop() {
-  auto& lane = *first_;
-  remove(lane);
-  return lane;
-}
-
 // -- start ----------------------------------------------------------------------------------------
 
 verbs_world::verbs_world(std::unique_ptr<tcp_network> beside,
@@ -149,7 +123,14 @@ greeting* verbs_world::find_dial(std::uint64_t context) {
 }
 
 void verbs_world::dial(const lane_address& to, std::uint64_t context, instant deadline) {
-  greetings_.push_back(std::make_unique<greeting>(*this, context, deadline));
+  greetings_.push_back(
+      std::make_unique<greeting>(*this, greeting::purpose::queue_pair, context, deadline));
+  beside_->dial(to, context, deadline);
+}
+
+void verbs_world::dial_plain(const lane_address& to, std::uint64_t context, instant deadline) {
+  greetings_.push_back(
+      std::make_unique<greeting>(*this, greeting::purpose::plain, context, deadline));
   beside_->dial(to, context, deadline);
 }
 
@@ -162,7 +143,7 @@ void verbs_world::cancel_dial(std::uint64_t context) {
 }
 
 void verbs_world::show(network_event::kind what, std::uint64_t context,
-                       std::unique_ptr<verbs_lane> opened) {
+                       std::unique_ptr<lane> opened) {
   shown_.push_back({.what = what, .opened = std::move(opened), .context = context});
 }
 

@@ -12,6 +12,7 @@
 
 #include "net/tcp/tcp_network.hpp"
 #include "net/verbs/detail/adapter.hpp"
+#include "net/verbs/detail/announced_lane.hpp"
 #include "net/verbs/detail/greeting.hpp"
 #include "net/verbs/detail/verbs_lane.hpp"
 #include "net/verbs/region_directory.hpp"
@@ -21,19 +22,6 @@
 #include "runtime/lane.hpp"
 
 namespace troupe::net::detail {
-
-/// Lanes that have something to say, in the order in which they got it.
-class ready_lanes {
- public:
-  bool empty() const { return first_ == nullptr; }
-  void insert(verbs_lane& lane);
-  void remove(verbs_lane& lane);
-  verbs_lane& pop();
-
- private:
-  verbs_lane* first_ = nullptr;
-  verbs_lane* last_ = nullptr;
-};
 
 /// The lanes of one endpoint, its devices, and the TCP network beside them.
 ///
@@ -53,6 +41,7 @@ class verbs_world final : public memory_watcher {
   // For the network.
   lane_address address() const { return beside_->address(); }
   void dial(const lane_address& to, std::uint64_t context, instant deadline);
+  void dial_plain(const lane_address& to, std::uint64_t context, instant deadline);
   void cancel_dial(std::uint64_t context);
   std::size_t poll(instant now, std::span<network_event> out);
   instant next_deadline() const;
@@ -71,7 +60,7 @@ class verbs_world final : public memory_watcher {
   void note(const std::string& text);
   void note_device_counts(std::uint16_t theirs);
   void note_registration_failure(error cause, std::uint64_t bytes);
-  void show(network_event::kind what, std::uint64_t context, std::unique_ptr<verbs_lane> opened);
+  void show(network_event::kind what, std::uint64_t context, std::unique_ptr<lane> opened);
   void show_failure(std::uint64_t context, error cause);
 
   // For lanes.

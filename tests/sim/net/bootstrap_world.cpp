@@ -143,6 +143,10 @@ void bootstrap_world::apply(std::uint32_t process) {
   for (const auto& effect : effects_) {
     mix(effect.index());
     if (const auto* e = std::get_if<dial_connection>(&effect)) dial(process, *e);
+    if (const auto* e = std::get_if<dial_lane>(&effect)) {
+      dial(process, {e->connection, e->to, e->deadline});
+      wires_.back().is_lane = true;
+    }
     if (const auto* e = std::get_if<send_on_connection>(&effect))
       send(process, e->connection, e->bytes());
     if (const auto* e = std::get_if<close_connection>(&effect)) close(process, e->connection);

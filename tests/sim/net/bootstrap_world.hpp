@@ -136,6 +136,7 @@ class bootstrap_world {
     wire_end ends[2];  // dialer, acceptor
     bool cut = false;
     bool handshake_over = false;
+    bool is_lane = false;  ///< dialled to become a lane of a link
     stranger_act act = stranger_act::say_nothing;
     squatter_act squat = squatter_act::none;
     std::uint32_t heard_count = 0;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "runtime/assert.hpp"
 #include "tests/sim/net/bootstrap_world.hpp"
 
 // What the owners of links do with the lanes that they are given.
@@ -22,13 +23,16 @@ void bootstrap_world::hand_over(std::uint32_t process, const hand_over_lane& eff
     lane.up = false;
     detach(lane.wire, wires_[lane.wire].ends[0].process == process ? 0 : 1, false);
   }
-  for (const auto& [known, index] : wire_of_[process])
-    if (known == effect.connection)
-      p.lanes.push_back({.wire = index,
-                         .peer = effect.peer,
-                         .lane = effect.lane,
-                         .lane_count = effect.lane_count,
-                         .instance = effect.link_instance});
+  for (const auto& [known, index] : wire_of_[process]) {
+    if (known != effect.connection) continue;
+    // What bootstrap keeps for itself is a socket, what it hands over is what carries data.
+    TROUPE_ASSERT(wires_[index].is_lane);
+    p.lanes.push_back({.wire = index,
+                       .peer = effect.peer,
+                       .lane = effect.lane,
+                       .lane_count = effect.lane_count,
+                       .instance = effect.link_instance});
+  }
 }
 
 void bootstrap_world::drop_link(std::uint32_t process, rank peer, std::uint64_t instance) {

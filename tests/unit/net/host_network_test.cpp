@@ -137,6 +137,20 @@ BOOST_AUTO_TEST_CASE(a_peer_that_comes_to_life_between_the_two_dials_shares_memo
   BOOST_TEST(one.network->take_notice() == "");
 }
 
+BOOST_AUTO_TEST_CASE(a_plain_lane_is_a_socket_also_where_memory_is_required) {
+  buffer_table buffers(4);
+  for (const auto lanes : {host_lanes::preferred, host_lanes::required}) {
+    auto one = make_node(lanes, buffers);
+    auto two = make_node(lanes, buffers);
+    one.network->dial_plain(two.network->address(), 1, clock_now() + 10s);
+    BOOST_REQUIRE(pump({&one, &two}, [&] { return !one.lanes.empty() && !two.lanes.empty(); }));
+    BOOST_TEST((one.lanes[0]->kind() == lane_kind::tcp));
+    BOOST_TEST((two.lanes[0]->kind() == lane_kind::tcp));
+    BOOST_TEST(one.network->take_notice() == "");
+    BOOST_TEST((one.network->kind_to(two.network->address()) == lane_kind::shm));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(where_it_is_required_a_peer_without_it_is_not_reached) {
   buffer_table buffers(4);
   auto one = make_node(host_lanes::required, buffers);

@@ -60,7 +60,9 @@ const verbs_greeting some_ready{.what = verbs_greeting::kind::ready};
 const verbs_greeting some_refusal{.what = verbs_greeting::kind::refusal,
                                   .reason = verbs_refusal::link_layer};
 const verbs_greeting some_bye{.what = verbs_greeting::kind::bye, .message_count = 0x0102};
-const std::array all_greetings{some_hello, some_answering, some_ready, some_refusal, some_bye};
+const verbs_greeting some_plain{.what = verbs_greeting::kind::plain};
+const std::array all_greetings{some_hello,   some_answering, some_ready,
+                               some_refusal, some_bye,       some_plain};
 
 }  // namespace
 
@@ -157,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_greeting_with_an_impossible_field_is_refused) {
     BOOST_TEST((code_of(greeting, 0, 'X') == errc::malformed));
     BOOST_TEST((code_of(greeting, 4, 2) == errc::version_mismatch));
     BOOST_TEST((code_of(greeting, 5, 0) == errc::malformed));
-    BOOST_TEST((code_of(greeting, 5, 6) == errc::malformed));
+    BOOST_TEST((code_of(greeting, 5, 7) == errc::malformed));
     BOOST_TEST((code_of(greeting, 7, 3) == errc::malformed));
     BOOST_TEST((code_of(greeting, 36, 1) == errc::malformed));
   }
