@@ -106,6 +106,33 @@ BOOST_AUTO_TEST_CASE(endpoints_with_different_numbers_of_devices_say_so_and_work
   BOOST_TEST(has(notice, "uses 1 RDMA ports"), notice);
 }
 
+BOOST_AUTO_TEST_CASE(lanes_that_a_device_lost_come_back_to_it) {
+  const auto names = device_names();
+  if (names.size() < 2) return;
+  const auto both = names[0] + "," + names[1];
+  two_endpoints world(both, both);
+  lane_pair pair(world);
+  BOOST_REQUIRE(pair.connect(4));
+  std::vector<bool> lives(4, true);
+  const auto count_on = [&](const std::string& name) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < lives.size(); ++i)
+      if (lives[i] && has(pair.at(0, i).describe(), "verbs " + name + ":")) ++count;
+    return count;
+  };
+  BOOST_TEST(count_on(names[0]) == 2u);
+  BOOST_TEST(count_on(names[1]) == 2u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (!has(pair.at(0, i).describe(), "verbs " + names[1] + ":")) continue;
+    pair.destroy(0, i);
+    lives[i] = false;
+  }
+  BOOST_REQUIRE(pair.connect(2));
+  lives.resize(6, true);
+  BOOST_TEST(count_on(names[0]) == 2u);
+  BOOST_TEST(count_on(names[1]) == 2u);
+}
+
 // Bootstrap's own connections are such lanes.
 BOOST_AUTO_TEST_CASE(a_plain_lane_is_a_socket_among_queue_pairs) {
   const auto name = device_names()[0];

@@ -114,6 +114,11 @@ outcome<void> adapter::read_limits() {
   return {};
 }
 
+bool adapter::port_is_active() const {
+  ibv_port_attr port{};
+  return ibv_query_port(device_.get(), port_.number, &port) == 0 && port.state == IBV_PORT_ACTIVE;
+}
+
 outcome<adapter::address> adapter::read_address() const {
   ibv_port_attr port{};
   if (const int code = ibv_query_port(device_.get(), port_.number, &port); code != 0)

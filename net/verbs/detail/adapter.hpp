@@ -53,6 +53,8 @@ class adapter {
   int event_descriptor() const { return device_->async_fd; }
   const config::verbs_options& options() const { return options_; }
 
+  bool port_is_active() const;
+
   // As the port is now; read when the device is opened, and again for each queue pair, since an
   // address may have changed.
   struct address {

@@ -26,7 +26,7 @@ void greeting::on_connected(std::unique_ptr<lane> side) {
     say({.what = verbs_greeting::kind::plain});
     return finish_plain(network_event::kind::connected);
   }
-  if (!make_lane(world_.next_adapter())) return;
+  if (!make_lane(world_.least_used_adapter())) return;
   at_ = stage::awaiting_answer;
   const auto name = lane_->name(world_.adapter_count());
   if (!name) {

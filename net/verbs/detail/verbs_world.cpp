@@ -111,8 +111,20 @@ void verbs_world::on_key_revoked(buffer_id id, std::uint64_t key) {
 
 // -- dials ----------------------------------------------------------------------------------------
 
-adapter& verbs_world::next_adapter() {
-  return *adapters_[next_adapter_++ % adapters_.size()];
+adapter& verbs_world::least_used_adapter() {
+  std::vector<std::size_t> lane_counts(adapters_.size());
+  for (const auto& each : places_)
+    if (each.lane != nullptr && !each.lane->is_over()) ++lane_counts[each.lane->where().index()];
+  const auto burden = [&](std::size_t index) {
+    return std::pair(!adapters_[index]->port_is_active(), lane_counts[index]);
+  };
+  auto best = next_adapter_;
+  for (std::size_t i = 1; i < adapters_.size(); ++i) {
+    const auto index = (next_adapter_ + i) % adapters_.size();
+    if (burden(index) < burden(best)) best = index;
+  }
+  next_adapter_ = (best + 1) % adapters_.size();
+  return *adapters_[best];
 }
 
 greeting* verbs_world::find_dial(std::uint64_t context) {

@@ -51,7 +51,9 @@ class verbs_world final : public memory_watcher {
   std::string take_notice() { return std::exchange(notice_, {}); }
 
   // For greetings.
-  adapter& next_adapter();
+  /// Of the devices whose port is active the one with the fewest lanes, in turn where several have:
+  /// what a device lost that works again comes back to it, and does not gather on the others.
+  adapter& least_used_adapter();
   adapter& adapter_at(std::uint16_t index) { return *adapters_[index % adapters_.size()]; }
   std::uint16_t adapter_count() const { return static_cast<std::uint16_t>(adapters_.size()); }
   std::uint64_t instance() const { return instance_; }
