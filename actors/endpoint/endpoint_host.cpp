@@ -15,6 +15,7 @@
 #include "net/host/host_network.hpp"
 #include "net/tcp/tcp_address.hpp"
 #include "net/tcp/tcp_network.hpp"
+#include "net/verbs/verbs_devices.hpp"
 #include "net/verbs/verbs_network.hpp"
 
 namespace troupe::actors {
@@ -113,6 +114,13 @@ outcome<std::unique_ptr<lane_network>> open_network(const config::options& optio
       buffers));
 }
 
+// Said by one rank: those of other hosts would say the same.
+std::string unused_devices(const config::options& options, const endpoint_identity& who) {
+  if (options.transport.lanes != "auto" || who.world_size == 1 || who.self != rank{0}) return {};
+  const auto ports = net::find_verbs_ports();
+  return ports ? net::describe_unused(*ports) : to_string(ports.error());
+}
+
 polling_options make_polling_options(const config::worker_options& options) {
   return {.spin = options.spin, .yield = options.yield};
 }
@@ -160,6 +168,8 @@ outcome<void> endpoint_host::start() {
                    exposer_->port());
   }
   context_->strangers.enable();
+  if (const auto unused = unused_devices(loaded_.values, identity_); !unused.empty())
+    context_->strangers.note(identity_.self, unused);
   if (const auto& board = loaded_.values.fault_tolerance.exit_board; !board.empty()) {
     auto reader = exit_reader::open(board, identity_.world_size, [this](rank ended) {
       context_->send(context_->endpoint, process_ended{ended});

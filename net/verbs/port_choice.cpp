@@ -163,6 +163,16 @@ outcome<std::vector<verbs_port>> choose_ports(std::string_view wish,
   return chosen;
 }
 
+std::string describe_unused(std::span<const verbs_port> found) {
+  if (found.empty()) return {};
+  const bool usable =
+      std::any_of(found.begin(), found.end(), [](const verbs_port& port) { return port.active; });
+  return "the RDMA ports of this host are not used: transport.lanes = auto takes shared memory and "
+         "sockets; " +
+         std::string(usable ? "set it to verbs to use them" : "none of them is active, either") +
+         "; found: " + describe(found);
+}
+
 outcome<verbs_gid> choose_gid(const verbs_port& port, std::uint32_t wish,
                               std::span<const verbs_gid> rows) {
   const bool on_ethernet = port.link_layer == verbs_link_layer::ethernet;

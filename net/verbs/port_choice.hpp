@@ -33,6 +33,10 @@ std::string describe(std::span<const verbs_port> ports);
 outcome<std::vector<verbs_port>> choose_ports(std::string_view wish,
                                               std::span<const verbs_port> found);
 
+/// What `transport.lanes = auto`, which takes no queue pairs, leaves unused, and how to use it:
+/// "the RDMA ports mlx5_0:1 (active, Ethernet) are not used: ...". Empty if there is no port.
+std::string describe_unused(std::span<const verbs_port> found);
+
 /// A row of a port's GID table.
 struct verbs_gid {
   std::uint32_t index = 0;

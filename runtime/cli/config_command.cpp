@@ -25,12 +25,16 @@ constexpr const char* check_footer =
     "Example:\n"
     "  troupe config check troupe.toml";
 
-// What this build cannot do whatever the options say; a comment, so that it may stand in a file.
-constexpr const char* left_out =
-    TROUPE_HAS_VERBS
-        ? ""
-        : "# This build has no RDMA (transport.lanes = verbs): infiniband/verbs.h was not "
-          "found.\n";
+// What this build cannot do whatever the options say, or does not do for a reason that no option
+// shows; comments, so that they may stand in a file.
+const char* left_out(const config::options& options) {
+  if (!TROUPE_HAS_VERBS)
+    return "# This build has no RDMA (transport.lanes = verbs): infiniband/verbs.h was not "
+           "found.\n";
+  if (options.transport.lanes == "auto")
+    return "# transport.lanes = auto takes no RDMA queue pairs; verbs takes them, to every rank.\n";
+  return "";
+}
 
 /// What the words of all three commands say.
 struct config_request {
@@ -45,7 +49,7 @@ int print_options(const config_request& request) {
   const std::string text =
       request.as_toml ? config::print_effective(*loaded) : config_table(*loaded);
   std::fputs(text.c_str(), stdout);
-  std::fputs(left_out, stdout);
+  std::fputs(left_out(loaded->values), stdout);
   return 0;
 }
 

@@ -56,6 +56,14 @@ BOOST_AUTO_TEST_CASE(without_a_wish_every_active_port_is_taken) {
   BOOST_TEST(names_of(choose_ports("", two_cards)) == "mlx5_0:1 mlx5_1:1 ");
 }
 
+BOOST_AUTO_TEST_CASE(what_auto_leaves_unused_is_named_with_the_way_to_use_it) {
+  BOOST_TEST(describe_unused({}) == "");
+  BOOST_TEST(says(describe_unused(two_cards),
+                  {"transport.lanes = auto", "set it to verbs", "mlx5_0:1 (active, Ethernet)"}));
+  const std::vector<verbs_port> down{{"mlx5_1", 2, false, "down", ethernet}};
+  BOOST_TEST(says(describe_unused(down), {"none of them is active", "mlx5_1:2 (down, Ethernet)"}));
+}
+
 BOOST_AUTO_TEST_CASE(named_ports_come_in_the_order_of_their_names) {
   BOOST_TEST(names_of(choose_ports("mlx5_1,mlx5_0:1", two_cards)) == "mlx5_1:1 mlx5_0:1 ");
   BOOST_TEST(names_of(choose_ports("mlx5_0", two_cards)) == "mlx5_0:1 ");
