@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/communicator.hpp"
@@ -45,6 +46,40 @@ troupe::failure loop(troupe::communicator& world, std::uint64_t count, long seco
   return {};
 }
 
+/// All-reduces of `count` integers, every element checked, until `seconds` passed at rank 0, which
+/// all ranks learn by the operation itself. Prints how many there were in each 100 ms.
+troupe::failure checked(troupe::communicator& world, std::uint64_t count, long seconds) {
+  using namespace std::chrono_literals;
+  std::vector<std::int64_t> data(count), sum(count);
+  const auto size = static_cast<std::int64_t>(world.size());
+  const auto self = static_cast<std::int64_t>(world.rank().value);
+  const auto began = clock_type::now();
+  auto interval_end = began + 100ms;
+  std::int64_t done_in_interval = 0;
+  for (std::int64_t round = 0;; ++round) {
+    const bool is_last = self == 0 && clock_type::now() - began >= std::chrono::seconds(seconds);
+    for (std::uint64_t i = 1; i < count; ++i)
+      data[i] = (round + 1) * (self + 1) + static_cast<std::int64_t>(i);
+    data[0] = is_last ? 1 : 0;
+    const auto work = world.all_reduce({.send = data.data(),
+                                        .receive = sum.data(),
+                                        .count = count,
+                                        .type = troupe::data_type::int64});
+    if (!work) return work.error();
+    if (const auto done = (*work)->wait(); !done) return done.error();
+    for (std::uint64_t i = 1; i < count; ++i)
+      if (sum[i] != (round + 1) * size * (size + 1) / 2 + size * static_cast<std::int64_t>(i))
+        return {{troupe::errc::internal_failure},
+                "round " + std::to_string(round) + ": element " + std::to_string(i) + " is wrong"};
+    ++done_in_interval;
+    for (; clock_type::now() >= interval_end; interval_end += 100ms) {
+      std::printf("done %ld\n", static_cast<long>(std::exchange(done_in_interval, 0)));
+      std::fflush(stdout);
+    }
+    if (sum[0] != 0) return {};
+  }
+}
+
 /// Aborts from a thread of its own when SIGUSR1 comes, while the loop has everything in flight. The
 /// signal is blocked in all threads from the start.
 int abort_when_told(troupe::communicator& world, std::uint64_t count) {
@@ -77,6 +112,12 @@ int main(int argc, char** argv) {
     const auto count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1000;
     const auto seconds = argc > 3 ? std::strtol(argv[3], nullptr, 10) : 20;
     return report(loop(**world, count, seconds), began);
+  }
+  if (mode == "checked") {
+    const auto count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1000;
+    const auto seconds = argc > 3 ? std::strtol(argv[3], nullptr, 10) : 5;
+    const auto end = checked(**world, count, seconds);
+    if (end.code() != troupe::errc::ok) return report(end, began);
   }
   if (mode == "abort") {
     const auto count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1000;
