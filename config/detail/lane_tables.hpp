@@ -1,16 +1,56 @@
 #pragma once
 
+#include "config/detail/option_units.hpp"
 #include "config/option_description.hpp"
+#include "config/text_forms.hpp"
 
 #include <array>
 #include <string_view>
 
 namespace troupe::config::detail {
 
-inline constexpr std::int64_t kib = 1ll << 10;
-inline constexpr std::int64_t mib = 1ll << 20;
-
 inline constexpr std::array<std::string_view, 3> large_write_choices{"auto", "pull", "ring"};
+
+/// The options of section [tcp].
+inline constexpr option_description tcp_table[] = {
+    {.name = "tcp.congestion_control",
+     .field = field<&options::tcp, &tcp_options::congestion_control>,
+     .unset_means = "reno within a host if allowed, else the system's",
+     .accepts = is_kernel_name,
+     .form = "name of a congestion control that the kernel has",
+     .sentence = "Congestion control of every socket."},
+    {.name = "tcp.send_buffer_bytes",
+     .kind = value_kind::bytes,
+     .field = field<&options::tcp, &tcp_options::send_buffer_bytes>,
+     .unit = "bytes",
+     .low = 4 * kib,
+     .high = 1 * gib,
+     .unset_means = "the system tunes it",
+     .sentence = "Send buffer of every socket (SO_SNDBUF)."},
+    {.name = "tcp.receive_buffer_bytes",
+     .kind = value_kind::bytes,
+     .field = field<&options::tcp, &tcp_options::receive_buffer_bytes>,
+     .unit = "bytes",
+     .low = 4 * kib,
+     .high = 1 * gib,
+     .unset_means = "the system tunes it",
+     .sentence = "Receive buffer of every socket (SO_RCVBUF)."},
+    {.name = "tcp.backlog",
+     .kind = value_kind::count,
+     .field = field<&options::tcp, &tcp_options::backlog>,
+     .unit = "connections",
+     .low = 1,
+     .high = 65535,
+     .sentence = "Connections the kernel keeps until they are accepted."},
+    // 10: with less a link has no room for its control messages.
+    {.name = "tcp.lane_depth",
+     .kind = value_kind::count,
+     .field = field<&options::tcp, &tcp_options::lane_depth>,
+     .unit = "writes",
+     .low = 10,
+     .high = 4096,
+     .sentence = "Writes that one lane takes at once."},
+};
 
 /// The options of section [shm].
 inline constexpr option_description shm_table[] = {
