@@ -48,6 +48,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+std::string_view nearest_of(std::string_view unknown_name,
+                            std::span<const std::string_view> known) {
+  TROUPE_ASSERT(!known.empty());
+  return *std::ranges::min_element(
+      known, {}, [&](std::string_view name) { return edit_distance(unknown_name, name); });
+}
+
 const option_description& nearest_option(std::string_view unknown_name) {
   const std::size_t dot = unknown_name.find('.');
   const std::string_view key =

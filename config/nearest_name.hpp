@@ -3,6 +3,7 @@
 #include "config/option_description.hpp"
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,9 @@ namespace troupe::config {
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The name of `known`, which is not empty, that is nearest to a name that is none of them.
+std::string_view nearest_of(std::string_view unknown_name, std::span<const std::string_view> known);
 
 /// The option whose full name is nearest to a name that is none. A right key in the wrong section
 /// is nearer than a similar name.

@@ -1,146 +1,41 @@
 #include "config/toml_items.hpp"
 
-#include "config/text_forms.hpp"
-
-#include <toml++/toml.h>
-
 #include <algorithm>
-#include <exception>
 #include <utility>
+
+#include "config/toml_tree.hpp"
 
 namespace troupe::config {
 namespace {
 
-std::string at_line(std::string_view file_name, std::uint32_t line) {
-  return std::string(file_name) + ':' + std::to_string(line) + ": ";
-}
-
-/// Follows strings and comments just enough to count what nests outside of them.
-class nesting_scan {
- public:
-  explicit nesting_scan(std::string_view text) : text_(text) {}
-
-  /// The line of the first statement with too many levels; 0 if there is none.
-  std::uint32_t line_too_deep() {
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
-      if (c == '"' || c == '\'') {
-        skip_string(c);
-      } else if (c == '#') {
-        skip_to_line_end();
-      } else {
-        if (count(c) > statement_levels_max) return line_;
-        ++at_;
-      }
-    }
-    return 0;
-  }
-
- private:
-  std::size_t count(char c) {
-    if (c == '\n') {
-      ++line_;
-      if (open_ == 0) levels_ = 0;
-    }
-    const bool opens = c == '[' || c == '{';
-    const bool closes = c == ']' || c == '}';
-    if (opens) ++open_;
-    if (closes && open_ > 0) --open_;
-    if (opens || c == '.') ++levels_;
-    return levels_;
-  }
-
-  void skip_to_line_end() { at_ = std::min(text_.find('\n', at_), text_.size()); }
-
-  void skip_string(char quote) {
-    const std::string_view rest = text_.substr(at_);
-    const bool multi_line = rest.starts_with(quote == '"' ? "\"\"\"" : "'''");
-    const std::size_t quotes = multi_line ? 3 : 1;
-    for (at_ += quotes; at_ < text_.size(); ++at_) {
-      const char c = text_[at_];
-      if (c == '\n') {
-        if (!multi_line) return;  // an error of the file; the parser says so
-        ++line_;
-      } else if (c == '\\' && quote == '"') {
-        if (at_ + 1 < text_.size() && text_[at_ + 1] != '\n') ++at_;
-      } else if (c == quote && (!multi_line || text_.substr(at_).starts_with(rest.substr(0, 3)))) {
-        at_ += quotes;
-        return;
-      }
-    }
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  std::size_t levels_ = 0;
-  std::size_t open_ = 0;
-  std::uint32_t line_ = 1;
-};
-
-written_value read_node(const toml::node& node) {
+written_value read_value(const toml_node& node) {
   using form = written_value::form;
-  if (const auto* text = node.as_string()) return {form::string, text->get()};
-  if (const auto* number = node.as_integer()) return {form::integer, std::to_string(number->get())};
-  if (node.is_boolean()) return {form::other, "a boolean"};
-  if (node.is_floating_point()) return {form::other, "a number with a point"};
-  if (node.is_array()) return {form::other, "a list"};
-  if (node.is_table()) return {form::other, "a section"};
-  return {form::other, "a date or time"};
+  if (node.what == toml_node::form::string) return {form::string, node.text};
+  if (node.what == toml_node::form::integer) return {form::integer, std::to_string(node.integer)};
+  return {form::other, std::string(to_string(node.what))};
 }
 
-void append_section(const std::string& name, const toml::table& section,
-                    std::vector<toml_item>& out) {
-  out.push_back({toml_item::kind::section, name, {}, section.source().begin.line});
-  for (const auto& [key, node] : section)
-    out.push_back({toml_item::kind::value, name + '.' + std::string(key.str()), read_node(node),
-                   key.source().begin.line});
-}
-
-std::vector<toml_item> list_items(const toml::table& root) {
-  std::vector<toml_item> out;
-  for (const auto& [key, node] : root) {
-    const std::string name(key.str());
-    if (const toml::table* section = node.as_table())
-      append_section(name, *section, out);
-    else
-      out.push_back({toml_item::kind::value, name, read_node(node), key.source().begin.line});
-  }
-  std::ranges::stable_sort(out, {}, &toml_item::line);
-  return out;
-}
-
-/// What the parser did not like. It quotes the text at times, so nothing of a line with a secret.
-std::string describe(const toml::parse_error& problem, std::string_view text) {
-  std::uint32_t line = problem.source().begin.line;
-  while (line > 1 && text.find('\n') != std::string_view::npos) {
-    text.remove_prefix(text.find('\n') + 1);
-    --line;
-  }
-  if (text.substr(0, text.find('\n')).find("secret") != std::string_view::npos)
-    return "expected secret = \"...\" in quotes";
-  return printable(problem.description());
+void append_section(const toml_entry& section, std::vector<toml_item>& out) {
+  out.push_back({toml_item::kind::section, section.key, {}, section.value.line});
+  for (const toml_entry& entry : section.value.entries)
+    out.push_back({toml_item::kind::value, section.key + '.' + entry.key, read_value(entry.value),
+                   entry.line});
 }
 
 }  // namespace
 
 outcome<std::vector<toml_item>> read_toml(std::string_view text, std::string_view file_name) {
-  if (text.size() > config_file_bytes_max)
-    return fail(errc::bad_configuration, std::string(file_name) + ": is longer than " +
-                                             std::to_string(config_file_bytes_max) +
-                                             " bytes, no configuration of Troupe is");
-  if (const std::uint32_t line = nesting_scan(text).line_too_deep(); line != 0)
-    return fail(errc::bad_configuration, at_line(file_name, line) + "nests deeper than " +
-                                             std::to_string(statement_levels_max) +
-                                             " levels; options stand in [section]s, one deep");
-  try {
-    return list_items(toml::parse(text, file_name));
-  } catch (const toml::parse_error& problem) {
-    return fail(errc::bad_configuration, at_line(file_name, problem.source().begin.line) +
-                                             "is not valid TOML: " + describe(problem, text));
-  } catch (const std::exception& problem) {
-    return fail(errc::bad_configuration,
-                std::string(file_name) + ": could not be read as TOML: " + problem.what());
+  const auto root = read_toml_tree(text, file_name);
+  if (!root) return fail(root.error());
+  std::vector<toml_item> out;
+  for (const toml_entry& entry : root->entries) {
+    if (entry.value.what == toml_node::form::table)
+      append_section(entry, out);
+    else
+      out.push_back({toml_item::kind::value, entry.key, read_value(entry.value), entry.line});
   }
+  std::ranges::stable_sort(out, {}, &toml_item::line);
+  return out;
 }
 
 }  // namespace troupe::config

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "config/option_text.hpp"
+#include "config/toml_tree.hpp"
 #include "runtime/result.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,13 +19,6 @@ struct toml_item {
   written_value value;
   std::uint32_t line = 0;
 };
-
-/// Longest file. Chosen: a hundred times every option with a comment.
-inline constexpr std::size_t config_file_bytes_max = 1 << 20;
-
-/// Most dots, brackets and braces of one statement. The format needs one; the parser recurses once
-/// per level and would leave the stack on a header of some ten thousand names.
-inline constexpr std::size_t statement_levels_max = 64;
 
 /// Everything in the text, in the order of its lines.
 /// Errors: bad_configuration with file, line and what the parser did not like. Never throws.

@@ -70,6 +70,7 @@ int run_command_line(const command_line& line) {
   add_bench_command(app, line, chosen);
   add_tune_command(app, line, chosen);
   add_sim_command(app, chosen);
+  add_scenario_command(app, chosen);
   add_config_command(app, chosen);
   if (auto known = check_first_word(app, line); !known) return report_failure(known.error());
   try {

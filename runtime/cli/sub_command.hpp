@@ -24,6 +24,7 @@ void add_bench_command(CLI::App& app, const command_line& line, action& chosen);
 void add_bench_memory_command(CLI::App& bench, action& chosen);
 void add_tune_command(CLI::App& app, const command_line& line, action& chosen);
 void add_sim_command(CLI::App& app, action& chosen);
+void add_scenario_command(CLI::App& app, action& chosen);
 void add_config_command(CLI::App& app, action& chosen);
 
 /// An option whose text one of the parsers of units.hpp reads into `value`.
