@@ -27,6 +27,8 @@ constexpr section_description all_sections[] = {
     {"worker", "The worker thread of an endpoint.", detail::worker_table},
     {"watchdog", "Who looks after deadlines.", detail::watchdog_table},
     {"metrics", "What the process shows of itself.", detail::metrics_table},
+    {"trace", "What a process remembers of its operations, and how it gives that out.",
+     detail::trace_table},
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "config/metrics_options.hpp"
 #include "config/shm_options.hpp"
 #include "config/tcp_options.hpp"
+#include "config/trace_options.hpp"
 #include "config/transport_options.hpp"
 #include "config/verbs_options.hpp"
 #include "config/watchdog_options.hpp"
@@ -27,6 +28,7 @@ struct options {
   worker_options worker;
   watchdog_options watchdog;
   metrics_options metrics;
+  trace_options trace;
 };
 
 }  // namespace troupe::config

@@ -14,6 +14,7 @@
 #include "runtime/memory_ledger.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/operation_options.hpp"
+#include "runtime/rank_dump.hpp"
 #include "runtime/result.hpp"
 #include "runtime/window.hpp"
 #include "runtime/work.hpp"
@@ -288,6 +289,11 @@ class communicator {
   /// What the endpoint holds now, for all its communicators together: they share links, lanes and
   /// pools. Any thread; does not wait for the worker.
   virtual memory_usage memory() const = 0;
+
+  /// What the endpoint knows of itself now, for all its communicators together: operations that run
+  /// and that ended, links, incidents. Any thread; never waits for the worker, so that it answers
+  /// when everything is stuck. `diagnose` (`runtime/diagnosis.hpp`) reads those of all ranks.
+  virtual rank_dump dump() const = 0;
 };
 
 /// Joins the job that the options and the environment describe and returns its world communicator.

@@ -8,7 +8,7 @@ namespace troupe {
 
 std::string_view to_string(memory_purpose purpose) {
   constexpr std::array<std::string_view, memory_purpose_count> names{
-      "endpoint", "actors", "messages", "works",    "operations",   "histories",
+      "endpoint", "actors", "messages", "works",    "operations",   "histories", "traces",
       "links",    "rings",  "lanes",    "segments", "address_book", "scratch"};
   return names[static_cast<std::size_t>(purpose)];
 }

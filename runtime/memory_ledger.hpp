@@ -18,6 +18,7 @@ enum class memory_purpose : std::uint8_t {
   works,         ///< slab of works, which trainers hold
   operations,    ///< table of running operations
   histories,     ///< signatures of past calls, kept to name the one that differs
+  traces,        ///< records of operations that run and that ended, for dumps
   links,         ///< windows, transfer tables and control streams, by peer that was talked to
   rings,         ///< slots of small messages, by peer that was talked to
   lanes,         ///< buffers of sockets and books of open writes, by connection
@@ -26,7 +27,7 @@ enum class memory_purpose : std::uint8_t {
   scratch,       ///< staging memory of running operations, and what is kept for the next ones
 };
 
-inline constexpr std::size_t memory_purpose_count = 12;
+inline constexpr std::size_t memory_purpose_count = 13;
 
 std::string_view to_string(memory_purpose purpose);
 

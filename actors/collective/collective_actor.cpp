@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/collective/operation_plan.hpp"
+#include "actors/endpoint/operation_end.hpp"
 #include "actors/endpoint/spawn_actor.hpp"
 #include "actors/rank/rank_machine.hpp"
 #include "runtime/assert.hpp"
@@ -39,10 +40,12 @@ collective_actor::behavior_type collective_actor_state::make_behavior() {
           [this](const bytes_moved& message) {
             context_->on_message(actor_kind::collective, self_->mailbox().size());
             if (!running_ || message.slot != slot_ || stopping_) return;
-            if (std::exchange(restoring_, false))
+            if (std::exchange(restoring_, false)) {
               end_attempt({.slot = slot_, .how = promise_end::restored});
-            else
-              drive(collectives::bytes_finished{message.token});
+              return;
+            }
+            --byte_jobs_;
+            drive(collectives::bytes_finished{message.token});
           },
           [this](const collective_stop& message) {
             context_->on_message(actor_kind::collective, self_->mailbox().size());
@@ -80,6 +83,7 @@ void collective_actor_state::start(operation_slot slot) {
   running_ = true;
   stopping_.reset();
   touched_.clear();
+  byte_jobs_ = 0;
   auto& e = entry();
   if (!context_->drive(turn_wanted{slot_, is_collective(e.number), e.may_overdraw_scratch})) return;
   const auto& request = e.work->request();
@@ -113,6 +117,9 @@ void collective_actor_state::start(operation_slot slot) {
     return;
   }
   state_.emplace(*made);
+  step(e.trace, operation_began{planned->path}, context_->now());
+  context_->recorder.trace.publish(slot_.index, e.trace.record);
+  if (is_collective(e.number) && !e.promise) e.progress->started(e.number);
   drive(collectives::collective_started{});
 }
 
@@ -149,6 +156,17 @@ void collective_actor_state::drive(const collectives::collective_event& event) {
     drive(collectives::bytes_finished{moved_[next_moved_++]});
   forget_moved();
   driving_ = false;
+  if (running_) note_waits();
+}
+
+void collective_actor_state::note_waits() {
+  step(entry().trace, operation_stepped{byte_jobs_}, context_->now());
+}
+
+void collective_actor_state::begin_transfer(rank peer, std::uint32_t step, bool is_put) {
+  auto& e = entry();
+  e.open.push_back({peer, step, is_put});
+  ++(is_put ? e.trace.record.open_puts : e.trace.record.open_accepts);
 }
 
 void collective_actor_state::forget_moved() {
@@ -169,7 +187,7 @@ put_request collective_actor_state::begin(const collectives::put& effect) {
   auto& e = entry();
   const auto peer = e.members->to_world(effect.peer);
   touch(peer);
-  e.open.push_back({peer, effect.step, true});
+  begin_transfer(peer, effect.step, true);
   const auto& request = e.work->request();
   put_request out{id_of(effect.step), wire_signature(request, effect.peer, true), effect.source,
                   transfer_token(slot_, effect.step), request.window.at};
@@ -182,7 +200,7 @@ accept_request collective_actor_state::begin(const collectives::accept& effect) 
   auto& e = entry();
   const auto peer = e.members->to_world(effect.peer);
   touch(peer);
-  e.open.push_back({peer, effect.step, false});
+  begin_transfer(peer, effect.step, false);
   return {id_of(effect.step), wire_signature(e.work->request(), effect.peer, false), effect.target,
           transfer_token(slot_, effect.step)};
 }
@@ -242,6 +260,7 @@ void collective_actor_state::apply_one(const collectives::copy& effect) {
 void collective_actor_state::move(const byte_job& job) {
   TROUPE_ASSERT(job.target != nullptr || job.count == 0);
   if (job.count * size_of(job.rule.type) > byte_mover::inline_bytes_max) {
+    ++byte_jobs_;
     context_->mover.add(job);
     return;
   }
@@ -264,6 +283,7 @@ void collective_actor_state::on_transfer(const transfer_ended& message) {
   });
   if (found == e.open.end()) return;
   e.open.erase(found);
+  --(message.was_put ? e.trace.record.open_puts : e.trace.record.open_accepts);
   if (stopping_) {
     end_if_quiet();
     return;
@@ -281,6 +301,7 @@ void collective_actor_state::on_transfer(const transfer_ended& message) {
     stop(std::make_shared<failure>(transfer_failure(message)));
     return;
   }
+  step(e.trace, transfer_finished{}, context_->now());
   const auto peer = *e.members->from_world(message.peer);
   const auto& call = e.work->request();
   if (call.signature.kind == operation_kind::put && call.window.notifies &&
@@ -315,6 +336,7 @@ void collective_actor_state::stop(std::shared_ptr<const failure> why) {
   forget_moved();
   context_->mover.cancel(*this);
   auto& e = entry();
+  look_at_waits(e, context_->now());
   cancelling_ = touched_;
   context_->windows.forget(slot_);
   context_->to_self.cancel(e.communicator, e.epoch, e.number);
@@ -354,9 +376,7 @@ void collective_actor_state::end(std::shared_ptr<const failure> why) {
   auto& e = entry();
   e.ended = true;
   context_->drive(turn_ended{slot_});
-  auto& counters = context_->counters;
-  const auto kind = operation_counters::index(e.work->request().signature.kind);
-  (why ? counters.failed : counters.finished)[kind].add(1);
+  note_end(*context_, slot_, why.get());
   if (why)
     e.work->finish(*why);
   else

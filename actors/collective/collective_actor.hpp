@@ -67,6 +67,8 @@ class collective_actor_state : public byte_job_owner {
   void close_buffers();
   void move(const byte_job& job);
   void forget_moved();
+  void begin_transfer(rank peer, std::uint32_t step, bool is_put);
+  void note_waits();
   failure transfer_failure(const transfer_ended& message) const;
   transfer_id id_of(std::uint32_t step) const;
   operation_entry& entry();
@@ -83,7 +85,8 @@ class collective_actor_state : public byte_job_owner {
   std::size_t next_moved_ = 0;
   bool driving_ = false;
   bool restoring_ = false;
-  bool complete_ = false;  ///< stopping: it held the whole result of a promised operation
+  bool complete_ = false;        ///< stopping: it held the whole result of a promised operation
+  std::uint32_t byte_jobs_ = 0;  ///< given to the mover and not done
 
   std::vector<rank> touched_;     ///< world ranks whose links know this operation
   std::vector<rank> cancelling_;  ///< of those, the ones that still have to forget it

@@ -40,7 +40,7 @@ void collective_actor_state::fetch_from(rank peer, const accept_request& request
 void collective_actor_state::await_notifications(rank peer) {
   auto& e = entry();
   const auto& call = e.work->request();
-  e.open.push_back({peer, 0, false});
+  begin_transfer(peer, 0, false);
   const window_name name{e.communicator, call.window.number};
   if (context_->windows.take(name, peer, call.signature.count, slot_))
     context_->send(collective_actor{self_}, transfer_ended{.slot = slot_, .peer = peer});

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "actors/collector/operation_cells.hpp"
 #include "actors/worker/worker_counters.hpp"
 #include "runtime/operation.hpp"
 
@@ -17,6 +18,8 @@ struct operation_counters {
   std::array<single_writer_counter, kind_slots> started;
   std::array<single_writer_counter, kind_slots> finished;
   std::array<single_writer_counter, kind_slots> failed;
+
+  operation_cells by_path;
 
   single_writer_counter links_open;
   single_writer_counter links_lost;

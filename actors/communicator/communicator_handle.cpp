@@ -75,7 +75,7 @@ communicator_handle::communicator_handle(std::shared_ptr<endpoint_door> door,
       seat_(std::move(seat)),
       adopted_(seat_.first),
       timeout_(door_->options().collective.timeout.count()),
-      outstanding_(std::make_shared<std::atomic<std::uint32_t>>(0)),
+      outstanding_(seat_.progress, &seat_.progress->outstanding),
       drive_(std::make_shared<const work_state::driver>(
           [door = std::weak_ptr<endpoint_door>(door_)](const std::function<bool()>& done,
                                                        duration longest) {

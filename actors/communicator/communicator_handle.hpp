@@ -52,6 +52,7 @@ class communicator_handle final : public communicator {
   void abort() override;
   outcome<void> finalize(duration limit) override;
   memory_usage memory() const override { return door_->ledger().usage(); }
+  rank_dump dump() const override { return door_->dump(); }
 
   // For windows, which live no longer than their communicator.
 

@@ -8,6 +8,7 @@
 #include "config/options.hpp"
 #include "runtime/instant.hpp"
 #include "runtime/memory_ledger.hpp"
+#include "runtime/rank_dump.hpp"
 #include "runtime/slab.hpp"
 
 namespace troupe::actors {
@@ -23,6 +24,9 @@ class endpoint_door {
   virtual const config::options& options() const = 0;
   virtual const operation_counters& operation_statistics() const = 0;
   virtual const memory_ledger& ledger() const = 0;
+
+  /// See `communicator::dump`.
+  virtual rank_dump dump() const = 0;
 
   /// Where works live.
   virtual const std::shared_ptr<shared_slab>& works() const = 0;

@@ -67,6 +67,7 @@ endpoint_actor::behavior_type endpoint_actor_state::make_behavior() {
 
 void endpoint_actor_state::on_join(const join_requested& message) {
   join_answer_ = message.answer;
+  context_->recorder.board.set_phase(endpoint_phase::joining);
   spawn_watchdog_child();
   spawn_dqplb_child();
   spawn_collector_child();
@@ -79,9 +80,15 @@ void endpoint_actor_state::on_joined(const join_ended& message) {
   if (!join_answer_) return;
   const auto answer = std::exchange(join_answer_, nullptr);
   if (message.why) {
+    auto& board = context_->recorder.board;
+    board.set_phase(endpoint_phase::failed);
+    board.note({incident_kind::join_failed, context_->now(), message.why->what.peer,
+                message.why->code(), message.why->message});
     answer->answer(fail(*message.why));
+    context_->recorder.failed();
     return;
   }
+  context_->recorder.board.set_phase(endpoint_phase::joined);
   if (const auto& invited = context_->identity.invited) {
     const auto alone = std::make_shared<const membership>(
         membership::of(std::vector<rank>{context_->identity.self}));
@@ -111,6 +118,8 @@ communicator_seat endpoint_actor_state::seat(const communicator_requested& wante
   out.first = std::make_shared<const seated_epoch>(
       seated_epoch{epoch{0}, wanted.self, wanted.members, std::move(names), {1}});
   out.board = std::make_shared<epoch_board>(out.first);
+  out.progress = std::make_shared<communicator_progress>(wanted.id, wanted.self, wanted.members);
+  context_->recorder.board.add(out.progress);
   out.member = spawn_rank(*context_, out, coming);
   self_->monitor(out.member);
   context_->ranks[wanted.id.value] = out.member;
@@ -129,6 +138,7 @@ void endpoint_actor_state::on_communicator(const communicator_requested& message
 void endpoint_actor_state::on_dropped(const communicator_dropped& message) {
   context_->forget_lanes(message.id);
   context_->windows.close_all(message.id);
+  context_->recorder.board.remove(message.id);
   const auto found = context_->ranks.find(message.id.value);
   if (found == context_->ranks.end()) return;
   self_->demonitor(found->second.address());
@@ -141,8 +151,7 @@ void endpoint_actor_state::on_lane(const lane_handed& message) {
 }
 
 void endpoint_actor_state::on_peer_failed(const peer_failed& message) {
-  if (context_->exits) context_->exits->look_for_missing(context_->now());
-  context_->dead.emplace(message.peer, message.why);
+  note_dead(message.peer, message.why);
   const auto link = context_->links.find(message.peer.value);
   if (link != context_->links.end()) context_->send(link->second, link_doomed{message.why});
   for (const auto& [id, member] : context_->ranks)
@@ -186,10 +195,16 @@ void endpoint_actor_state::on_link_closed(const link_closed& message) {
     if (!context_->leaving) on_process_ended(process_ended{message.peer});
     return;
   }
-  if (context_->exits) context_->exits->look_for_missing(context_->now());
-  context_->dead.emplace(message.peer, message.why);
+  note_dead(message.peer, message.why);
   for (const auto& [id, member] : context_->ranks)
     context_->send(member, peer_ended{message.peer, message.why});
+}
+
+void endpoint_actor_state::note_dead(rank peer, const std::shared_ptr<const failure>& why) {
+  if (context_->exits) context_->exits->look_for_missing(context_->now());
+  if (!context_->dead.emplace(peer, why).second) return;
+  context_->recorder.board.note(
+      {incident_kind::peer_lost, context_->now(), peer, why->code(), why->message});
 }
 
 void endpoint_actor_state::forget_link(rank peer) {
@@ -231,6 +246,7 @@ void endpoint_actor_state::on_link_left(const link_left& message) {
 void endpoint_actor_state::on_shut_down(const shut_down& message) {
   shut_down_answer_ = message.answer;
   context_->leaving = true;
+  context_->recorder.board.set_phase(endpoint_phase::leaving);
   context_->send(context_->bootstrap, bootstrap_leave{});
   for (const auto& [peer, link] : context_->links) {
     leaving_links_.insert(rank{peer});
@@ -249,6 +265,7 @@ void endpoint_actor_state::on_timer(std::uint64_t) {
 
 void endpoint_actor_state::finish_shut_down() {
   const auto answer = std::exchange(shut_down_answer_, nullptr);
+  context_->recorder.board.set_phase(endpoint_phase::left);
   for (const auto& [id, member] : context_->ranks)
     stop_actor(member);
   for (const auto& [peer, link] : context_->links)

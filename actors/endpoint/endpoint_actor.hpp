@@ -49,6 +49,7 @@ class endpoint_actor_state : public timer_owner {
   void spawn_watchdog_child();
   void spawn_dqplb_child();
   void spawn_collector_child();
+  void note_dead(rank peer, const std::shared_ptr<const failure>& why);
   void forget_link(rank peer);
   void end_transfers(rank peer);
   void finish_shut_down();

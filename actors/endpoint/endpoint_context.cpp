@@ -43,6 +43,7 @@ endpoint_context::endpoint_context(const config::options& all, const endpoint_id
       windows(memory),
       operations(operation_capacity, ledger.of(memory_purpose::operations)),
       counters(counts),
+      recorder({operation_capacity, all.trace.record_count}, ledger),
       links(ledger.of(memory_purpose::endpoint)),
       ranks(ledger.of(memory_purpose::endpoint)),
       turns(running_collective_count_max(all), ledger.of(memory_purpose::operations)) {}

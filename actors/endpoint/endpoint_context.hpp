@@ -25,6 +25,7 @@
 #include "actors/endpoint/stranger_log.hpp"
 #include "actors/endpoint/window_table.hpp"
 #include "actors/qp_group/qp_group_messages.hpp"
+#include "actors/trace/flight_recorder.hpp"
 #include "actors/worker/timer_queue.hpp"
 #include "actors/worker/worker.hpp"
 #include "config/options.hpp"
@@ -77,6 +78,7 @@ struct endpoint_context {
   window_table windows;
   operation_table operations;
   operation_counters& counters;
+  flight_recorder recorder;
   stranger_log strangers;
   std::unique_ptr<exit_reader> exits;  ///< null: nobody tells which processes ended
 

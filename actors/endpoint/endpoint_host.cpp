@@ -41,10 +41,14 @@ std::uint64_t fnv(std::string_view text) {
   return hash;
 }
 
-std::uint32_t host_id() {
+std::string host_name() {
   char name[256] = {};
   ::gethostname(name, sizeof name - 1);
-  return static_cast<std::uint32_t>(fnv(name));
+  return name;
+}
+
+std::uint32_t host_id() {
+  return static_cast<std::uint32_t>(fnv(host_name()));
 }
 
 /// An address without its port and brackets.
@@ -167,6 +171,11 @@ outcome<void> endpoint_host::start() {
       std::fprintf(stderr, "troupe: rank %u serves metrics on port %u\n", identity_.self.value,
                    exposer_->port());
   }
+  auto reports = reporter::open(loaded_.values.trace, identity_.self,
+                                [this](const char* cause) { return dump(cause); });
+  if (!reports) return fail(reports.error());
+  reporter_ = std::move(*reports);
+  context_->recorder.on_failure = [this] { reporter_->note_failure(); };
   context_->strangers.enable();
   if (const auto unused = unused_devices(loaded_.values, identity_); !unused.empty())
     context_->strangers.note(identity_.self, unused);
@@ -200,11 +209,26 @@ outcome<communicator_seat> endpoint_host::join() {
   return *seat;
 }
 
+rank_dump endpoint_host::dump(std::string cause) const {
+  // Both clocks as near to each other as can be.
+  const auto wall = std::chrono::system_clock::now().time_since_epoch();
+  auto out = context_->recorder.take(worker_->counters(), worker_->now());
+  out.taken_at_unix_ns = std::chrono::duration_cast<duration>(wall).count();
+  out.self = identity_.self;
+  out.world_size = identity_.world_size;
+  out.job = identity_.job_hash;
+  out.host = host_name();
+  out.process = static_cast<std::uint32_t>(::getpid());
+  out.cause = std::move(cause);
+  return out;
+}
+
 endpoint_host::~endpoint_host() {
   if (guard_.forked()) {
     // The worker's thread exists in the parent only: joining it or closing its sockets would hang
     // or harm the parent's job. The child keeps the memory.
     [[maybe_unused]] auto* exposer = exposer_.release();
+    [[maybe_unused]] auto* reports = reporter_.release();
     [[maybe_unused]] auto* worker = worker_.release();
     [[maybe_unused]] auto* context = context_.release();
     [[maybe_unused]] auto* network = network_.release();
@@ -218,6 +242,8 @@ endpoint_host::~endpoint_host() {
     stop_actor(actor_);
   }
   actor_ = nullptr;
+  // Answers until the worker goes, whose counters are in every dump.
+  if (reporter_) reporter_->stop();
   worker_.reset();
   context_.reset();
 }

@@ -8,6 +8,7 @@
 #include "actors/communicator/endpoint_door.hpp"
 #include "actors/endpoint/endpoint_context.hpp"
 #include "actors/endpoint/fork_guard.hpp"
+#include "actors/reporter/reporter.hpp"
 #include "actors/worker/polling_worker.hpp"
 #include "config/load.hpp"
 #include "runtime/communicator.hpp"
@@ -34,11 +35,15 @@ class endpoint_host final : public endpoint_door {
   const operation_counters& operation_statistics() const override { return counters_; }
   bool forked() const override { return guard_.forked(); }
   const memory_ledger& ledger() const override { return *ledger_; }
+  rank_dump dump() const override { return dump("call"); }
   const std::shared_ptr<shared_slab>& works() const override { return works_; }
   void drive_until(const std::function<bool()>& done, duration limit) override;
   void start_now() override;
   std::uint32_t next_communicator_id() override { return next_id_.load(); }
   void raise_next_communicator_id(std::uint32_t above) override;
+
+  /// `cause`: why it is taken, see `rank_dump::cause`.
+  rank_dump dump(std::string cause) const;
 
   const worker_counters& worker_statistics() const { return worker_->counters(); }
 
@@ -62,6 +67,7 @@ class endpoint_host final : public endpoint_door {
   std::unique_ptr<polling_worker> worker_;
   endpoint_actor actor_;
   std::unique_ptr<metrics_exposer> exposer_;
+  std::unique_ptr<reporter> reporter_;
   std::atomic<std::uint32_t> next_id_{2};
 };
 

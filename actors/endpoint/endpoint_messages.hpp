@@ -9,6 +9,7 @@
 #include "actors/rank/membership.hpp"
 #include "actors/rank/rank_messages.hpp"
 #include "actors/ticket.hpp"
+#include "actors/trace/flight_board.hpp"
 
 namespace troupe::actors {
 
@@ -19,6 +20,7 @@ struct communicator_seat {
   bool tolerant = false;  ///< it goes on without members that end
   std::shared_ptr<const seated_epoch> first = nullptr;
   std::shared_ptr<epoch_board> board = nullptr;
+  std::shared_ptr<communicator_progress> progress = nullptr;
 };
 
 /// How a rank comes into a communicator that has begun.

@@ -1,8 +1,27 @@
 #include "actors/endpoint/operation_table.hpp"
 
+#include <array>
+
 #include "runtime/assert.hpp"
 
 namespace troupe::actors {
+
+namespace {
+
+// Transfers looked at for whom an operation waits: more than a record can name.
+constexpr std::size_t looked_at_count = 32;
+
+}  // namespace
+
+void look_at_waits(operation_entry& entry, instant now) {
+  std::array<rank, looked_at_count> peers{};
+  std::size_t count = 0;
+  // What a peer owes first: it explains a hang better than what we could not send.
+  for (const bool puts : {false, true})
+    for (const auto& transfer : entry.open)
+      if (transfer.is_put == puts && count < peers.size()) peers[count++] = transfer.peer;
+  step(entry.trace, waits_looked_at{{peers.data(), count}}, now);
+}
 
 result<operation_slot> operation_table::open() {
   std::uint16_t index = 0;

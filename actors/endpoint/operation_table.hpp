@@ -11,6 +11,8 @@
 #include "actors/endpoint/scratch_pool.hpp"
 #include "actors/rank/membership.hpp"
 #include "actors/rank/rank_messages.hpp"
+#include "actors/trace/flight_board.hpp"
+#include "actors/trace/trace_machine.hpp"
 #include "actors/work/work_state.hpp"
 #include "runtime/instant.hpp"
 #include "runtime/result.hpp"
@@ -30,7 +32,8 @@ struct operation_entry {
   operation_number number;
   rank_actor owner;
   collective_actor runner;
-  instant started{};
+  std::shared_ptr<communicator_progress> progress;
+  operation_trace trace;
   instant deadline = never;
   /// The oldest collective of its communicator: it never waits for memory, nor for its turn.
   bool may_overdraw_scratch = false;
@@ -64,6 +67,9 @@ struct operation_entry {
   std::optional<buffer_id> receive_buffer;
   std::optional<scratch_pool::block> scratch;
 };
+
+/// Notes in the operation's record whom it waits for now.
+void look_at_waits(operation_entry& entry, instant now);
 
 /// The running operations of one endpoint.
 ///

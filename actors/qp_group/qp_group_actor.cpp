@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/endpoint/spawn_actor.hpp"
+#include "actors/qp_group/link_reporting.hpp"
 #include "actors/rank/rank_messages.hpp"
 #include "runtime/assert.hpp"
 
@@ -74,6 +75,7 @@ void qp_group_actor_state::make_rings() {
 qp_group_actor_state::~qp_group_actor_state() {
   if (context_ == nullptr) return;
   watch_unmatched(false);
+  context_->recorder.board.forget_link(peer_);
   close_lanes();
   context_->timers.destroy(timer_);
   context_->buffers.withdraw(eager_key_);
@@ -103,6 +105,7 @@ qp_group_actor::behavior_type qp_group_actor_state::make_behavior() {
           [this, counted](const unmatched_request& message) {
             counted();
             drive(net::unmatched_requested{message.older_than});
+            note_link();
           },
           [this, counted](const lane_given& message) { counted(), on_lane_given(message); },
           [this, counted](const link_doomed& message) {
@@ -256,12 +259,14 @@ void qp_group_actor_state::apply_one(const net::close_lane& effect) {
     lane_router::set_owner(*l, nullptr);
     l->close();
   }
+  note_link();
   if (effect.is_missed) context_->send(context_->bootstrap, lane_request{peer_, effect.lane});
 }
 
 void qp_group_actor_state::apply_one(const net::report_lost& effect) {
   if (std::exchange(lost_, true)) return;
   if (opened_) context_->counters.links_lost.add(1);
+  note_silence();
   close_lanes();
   const auto dead = context_->dead.find(peer_);
   const auto why = dead != context_->dead.end()
@@ -319,6 +324,7 @@ void qp_group_actor_state::on_lane_given(const lane_given& message) {
   lane_router::set_owner(*place, this);
   const auto depth = place->depth();
   drive(net::lane_opened{message.lane, depth});
+  note_link();
   if (!std::exchange(opened_, true)) {
     context_->counters.links_open.add(1);
     context_->send(context_->endpoint, link_opened{peer_});
@@ -383,6 +389,17 @@ void qp_group_actor_state::watch_unmatched(bool waiting) {
   context_->wake_watchdog();
 }
 
+/// For dumps: asked for while operations last, and whenever a lane comes or goes.
+void qp_group_actor_state::note_link() {
+  context_->recorder.board.note(report_on(*state_, context_->now()));
+}
+
+void qp_group_actor_state::note_silence() {
+  if (auto text = silence_of(*state_, context_->describe(peer_), context_->now()); !text.empty())
+    context_->recorder.board.note(
+        {incident_kind::peer_silent, context_->now(), peer_, errc::timed_out, std::move(text)});
+}
+
 void qp_group_actor_state::publish() {
   watch_unmatched(!lost_ && net::holds_unmatched(*state_));
   const auto& now = state_->counters;
@@ -394,8 +411,12 @@ void qp_group_actor_state::publish() {
   out.stale_dropped.add(now.stale_epoch_dropped + now.stale_operation_dropped -
                         published_.stale_epoch_dropped - published_.stale_operation_dropped);
   out.duplicates_dropped.add(now.duplicates_dropped - published_.duplicates_dropped);
-  out.lanes_lost.add(now.lane_failures + now.lanes_given_up - published_.lane_failures -
-                     published_.lanes_given_up);
+  const auto lanes_lost =
+      now.lane_failures + now.lanes_given_up - published_.lane_failures - published_.lanes_given_up;
+  out.lanes_lost.add(lanes_lost);
+  if (lanes_lost != 0)
+    context_->recorder.board.note({incident_kind::lane_lost, context_->now(), peer_, errc::ok,
+                                   "a lane to " + context_->describe(peer_) + " died"});
   out.lanes_rebuilt.add(now.lanes_rebuilt - published_.lanes_rebuilt);
   published_ = now;
 }

@@ -74,6 +74,8 @@ class qp_group_actor_state : public lane_owner, public timer_owner {
   void report(std::uint64_t token, bool was_put, error failed, const operation_signature& theirs);
   void close_lanes();
   void publish();
+  void note_link();
+  void note_silence();
   void watch_unmatched(bool waiting);
   void send_notice(std::shared_ptr<const notice_frame> frame);
   void send_frame(std::span<const std::byte> frame);

@@ -32,6 +32,9 @@ class membership {
 
   std::uint32_t size() const { return size_; }
 
+  /// Every rank of the world under its own number.
+  bool is_world() const { return world_ranks_.empty(); }
+
   rank to_world(rank member) const {
     return world_ranks_.empty() ? member : world_ranks_[to_index(member)];
   }

@@ -19,6 +19,7 @@ void rank_actor_state::init(rank_actor::pointer self, endpoint_context& context,
                             const communicator_seat& seat, const std::optional<coming_in>& coming) {
   self_ = self;
   context_ = &context;
+  progress_ = seat.progress;
   id_ = seat.id;
   epoch_ = seat.first->epoch;
   members_ = seat.first->members;
@@ -129,6 +130,7 @@ void rank_actor_state::drive(const rank_event& event) {
   step(*state_, event, effects_);
   for (const auto& effect : effects_)
     apply(effect);
+  note_failure();
   if (!epochs_) return;
   if (std::exchange(others_ended_, false)) drive_epochs(others_stopped{});
   const auto failed = state_->sticky.code();
@@ -137,6 +139,15 @@ void rank_actor_state::drive(const rank_event& event) {
     drive_epochs(net::membership_event{net::leave_wanted{errc::aborted}});
   else
     drive_epochs(net::membership_event{net::decision_needed{}});
+}
+
+void rank_actor_state::note_failure() {
+  const auto why = state_->sticky.code();
+  // The end of an epoch is no failure: the communicator goes on.
+  if (failure_noted_ || why == errc::ok || (epochs_ && why == errc::epoch_changed)) return;
+  failure_noted_ = true;
+  context_->recorder.board.note_failure(id_, state_->sticky, context_->now());
+  context_->recorder.failed();
 }
 
 void rank_actor_state::apply(const rank_effect& effect) {
@@ -176,31 +187,49 @@ void rank_actor_state::on_requested(const operation_requested& message) {
     pending_.reset();
     return;
   }
-  auto& entry = *context_->operations.find(*slot);
-  entry.work = message.work;
+  (*slots_)[slot->index] = *slot;
+  open_entry(*slot, message.work);
   pending_.reset();
+  context_->wake_watchdog();
+  if (!request.is_promised)
+    return drive(operation_called{slot->index, request.signature, request.peer});
+  // Its time runs while it runs: before, it waits for others that have theirs.
+  auto& entry = *context_->operations.find(*slot);
+  entry.deadline = never;
+  entry.promise.emplace();
+  drive_epochs(promised_called{slot->index});
+}
+
+void rank_actor_state::open_entry(operation_slot slot, std::shared_ptr<work_state> work) {
+  auto& entry = *context_->operations.find(slot);
+  const auto& request = work->request();
+  entry.work = std::move(work);
   entry.members = members_;
   entry.communicator = id_;
   entry.epoch = epoch_;
   entry.self = state_->self;
   entry.owner = rank_actor{self_};
-  entry.started = context_->now();
-  entry.deadline = saturating_add(entry.started, request.timeout);
+  entry.progress = progress_;
+  entry.deadline = saturating_add(context_->now(), request.timeout);
+  auto& record = entry.trace.record;
+  record.serial = context_->recorder.trace.next_serial();
+  record.communicator = id_;
+  record.epoch = epoch_;
+  record.self = state_->self;
+  record.peer = request.peer;
+  record.signature = request.signature;
+  record.ranks = members_->size();
+  step(entry.trace, operation_queued{entry.deadline}, context_->now());
   entry.may_overdraw_scratch = oldest_collective() == nullptr;
-  context_->wake_watchdog();
-  (*slots_)[slot->index] = *slot;
-  if (!request.is_promised)
-    return drive(operation_called{slot->index, request.signature, request.peer});
-  // Its time runs while it runs: before, it waits for others that have theirs.
-  entry.deadline = never;
-  entry.promise.emplace();
-  drive_epochs(promised_called{slot->index});
 }
 
 void rank_actor_state::apply_one(const start_operation& effect) {
   auto& entry = *context_->operations.find((*slots_)[effect.slot]);
   entry.number = effect.number;
   entry.work->set_number(effect.number);
+  entry.trace.record.number = effect.number;
+  context_->recorder.trace.publish(static_cast<std::uint16_t>(effect.slot), entry.trace.record);
+  progress_->called(effect.number, is_collective(effect.number), context_->now());
   entry.runner = take_runner();
   context_->send(entry.runner, collective_start{(*slots_)[effect.slot]});
 }
@@ -233,6 +262,7 @@ void rank_actor_state::apply_one(const tell_failure& effect) {
 }
 
 void rank_actor_state::apply_one(const report_finalized&) {
+  progress_->set_finalized();
   for (const auto& answer : finalizers_)
     answer->answer(done_value{});
   finalizers_.clear();

@@ -69,6 +69,7 @@ class rank_actor_state : public epoch_host {
   void on_invitation_requested(const invitation_requested& message);
   void on_finalize(const finalize_requested& message);
   void answer_coming_in(errc why);
+  void open_entry(operation_slot slot, std::shared_ptr<work_state> work);
   void end_promise(operation_entry& entry);
   void close_entry(operation_slot slot);
   void give_back(collective_actor runner);
@@ -76,14 +77,17 @@ class rank_actor_state : public epoch_host {
   collective_actor take_runner();
   const rank_state::running_operation* oldest_collective() const;
   notice_frame frame_of(const failure& why) const;
+  void note_failure();
 
   rank_actor::pointer self_ = nullptr;
   endpoint_context* context_ = nullptr;
   communicator_id id_;
   troupe::epoch epoch_;
   std::shared_ptr<const membership> members_;
+  std::shared_ptr<communicator_progress> progress_;
   std::optional<rank_state> state_;
   rank_effects effects_;
+  bool failure_noted_ = false;
 
   /// Works by machine slot; a machine slot is the index of the operation's table entry.
   using slot_map = std::pmr::unordered_map<std::uint32_t, operation_slot>;

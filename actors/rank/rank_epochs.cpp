@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "actors/collective/collective_actor.hpp"
+#include "actors/endpoint/operation_end.hpp"
 #include "actors/rank/rank_actor.hpp"
 
 // The part of the rank actor that a fault-tolerant communicator adds.
@@ -28,6 +29,13 @@ void rank_actor_state::do_start(const start_promised& effect) {
   // It is the only one of its kind that runs, and all members run it.
   entry.may_overdraw_scratch = true;
   entry.work->set_number(effect.number);
+  auto& record = entry.trace.record;
+  record.number = entry.number;
+  record.epoch = epoch_;
+  record.self = entry.self;
+  record.ranks = members_->size();
+  record.open_puts = record.open_accepts = 0;
+  context_->recorder.trace.publish(slot.index, record);
   entry.runner = take_runner();
   context_->wake_watchdog();
   context_->send(entry.runner, collective_start{slot});
@@ -69,7 +77,7 @@ void rank_actor_state::do_finish(const finish_promised& effect) {
   for (const auto name : effect.contributors)
     contributors.push_back(rank{name.value});
   entry.work->set_decided(effect.epoch, std::move(contributors));
-  context_->counters.finished[operation_counters::index(operation_kind::all_reduce)].add(1);
+  note_end(*context_, slot, nullptr);
   end_promise(entry);
   entry.work->finish();
   close_entry(slot);
@@ -86,7 +94,7 @@ void rank_actor_state::do_fail(const fail_promised& effect) {
                                            std::to_string(effect.number.value) +
                                            "): " + std::string(explain(effect.why)) +
                                            "; its input is intact"};
-  context_->counters.failed[operation_counters::index(operation_kind::all_reduce)].add(1);
+  note_end(*context_, slot, &why);
   end_promise(entry);
   entry.work->finish(std::move(why));
   close_entry(slot);
@@ -109,7 +117,8 @@ void rank_actor_state::do_enter(const std::shared_ptr<const seated_epoch>& next)
   state_->self = next->self;
   state_->size = members_->size();
   state_->finalizing = finalizing;
-  decision_asked_ = false;
+  decision_asked_ = failure_noted_ = false;
+  progress_->set_epoch(epoch_);
   context_->forget_lanes(id_);
   for (const auto& [world, link] : context_->links)
     context_->send(link, epoch_raised{id_, epoch_});
@@ -132,7 +141,8 @@ void rank_actor_state::answer_coming_in(errc why) {
                                    .id = id_,
                                    .tolerant = true,
                                    .first = board_->newest(),
-                                   .board = board_});
+                                   .board = board_,
+                                   .progress = progress_});
 }
 
 void rank_actor_state::do_leave(errc why) {

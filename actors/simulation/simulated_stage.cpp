@@ -19,6 +19,15 @@ class simulated_stage::door final : public endpoint_door {
   const operation_counters& operation_statistics() const override { return rank_.counters; }
   bool forked() const override { return false; }
   const memory_ledger& ledger() const override { return *rank_.ledger; }
+  rank_dump dump() const override {
+    const auto now = stage_.now();
+    auto out = rank_.context->recorder.take(rank_.home->counters(), now);
+    out.self = rank_.context->identity.self;
+    out.world_size = rank_.context->identity.world_size;
+    out.taken_at_unix_ns = to_nanoseconds(now);
+    out.cause = "call";
+    return out;
+  }
   const std::shared_ptr<shared_slab>& works() const override { return rank_.works; }
   void drive_until(const std::function<bool()>& done, duration limit) override {
     stage_.run_until(done, limit);

@@ -45,12 +45,21 @@ void watchdog_actor_state::on_timer(std::uint64_t) {
 
 void watchdog_actor_state::drive() {
   seen_.clear();
-  const auto& entries = context_->operations.entries();
-  for (std::uint32_t i = 0; i < entries.size(); ++i)
-    if (entries[i].live && entries[i].runner)
-      seen_.push_back({i, entries[i].deadline, entries[i].stopping});
+  auto& entries = context_->operations.entries();
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    if (!entries[i].live || !entries[i].runner) continue;
+    seen_.push_back({i, entries[i].deadline, entries[i].stopping});
+    note(static_cast<std::uint16_t>(i), entries[i]);
+  }
   look(state_, seen_, context_->unmatched_links != 0, context_->now(), verdict_);
   apply(verdict_);
+}
+
+/// An operation that lasts says in its record whom it waits for; a short one never gets here.
+void watchdog_actor_state::note(std::uint16_t slot, operation_entry& entry) {
+  if (entry.ended || context_->now() - entry.trace.record.queued < state_.interval) return;
+  look_at_waits(entry, context_->now());
+  context_->recorder.trace.publish(slot, entry.trace.record);
 }
 
 void watchdog_actor_state::apply(const watchdog_verdict& verdict) {

@@ -27,6 +27,7 @@ class watchdog_actor_state : public timer_owner {
  private:
   void on_timer(std::uint64_t generation) override;
   void drive();
+  void note(std::uint16_t slot, operation_entry& entry);
   void apply(const watchdog_verdict& verdict);
   void expire(std::uint32_t slot);
   failure verdict_on(const operation_entry& entry) const;

@@ -244,6 +244,10 @@ void polling_coordinator::finish_messages() {
 
 bool polling_coordinator::run_round(instant at) {
   recent_ = at;
+  if (auto* counters = counters_.load(std::memory_order_relaxed)) {
+    counters->on_round(at, counters->parked.get() != 0);
+    counters->parked.set(0);
+  }
   bool did = run_pollers(at);
   did |= take_inbox();
   did |= run_jobs();
@@ -275,7 +279,7 @@ bool polling_coordinator::run_jobs() {
   std::size_t done = 0;
   for (; done < jobs_per_round && !unit_.jobs.empty(); ++done) {
     auto* job = unit_.jobs.pop();
-    switch (job->resume(&unit_, max_throughput())) {
+    switch (run_job(*job)) {
       case caf::resumable::resume_later: unit_.jobs.push(job); break;
       case caf::resumable::done:
       case caf::resumable::awaiting_message: caf::intrusive_ptr_release(job); break;
@@ -283,6 +287,16 @@ bool polling_coordinator::run_jobs() {
     }
   }
   return done != 0;
+}
+
+caf::resumable::resume_result polling_coordinator::run_job(caf::resumable& job) {
+  auto* counters = counters_.load(std::memory_order_relaxed);
+  if (counters == nullptr || ++turns_ % worker_counters::turn_sample_interval != 0)
+    return job.resume(&unit_, max_throughput());
+  const auto began = now();
+  const auto result = job.resume(&unit_, max_throughput());
+  counters->on_turn(now() - began);
+  return result;
 }
 
 void polling_coordinator::park() {
@@ -319,6 +333,7 @@ void polling_coordinator::sleep_on_descriptors(instant until, std::uint64_t visi
 }
 
 instant polling_coordinator::prepare_to_wait() {
+  if (auto* counters = counters_.load(std::memory_order_relaxed)) counters->parked.set(1);
   instant earliest = never;
   for (auto* p : pollers_)
     earliest = std::min(earliest, p->prepare_to_wait());

@@ -91,6 +91,7 @@ class polling_coordinator : public caf::scheduler::abstract_coordinator {
   bool run_pollers(instant at);
   bool take_inbox();
   bool run_jobs();
+  caf::resumable::resume_result run_job(caf::resumable& job);
   void park();
   void sleep_on_descriptors(instant until, std::uint64_t visits);
   instant prepare_to_wait();
@@ -101,6 +102,7 @@ class polling_coordinator : public caf::scheduler::abstract_coordinator {
   std::vector<poller*> pollers_;
   std::size_t poller_index_ = 0;
   instant recent_{};
+  unsigned turns_ = 0;
   // Of the pollers, read by a parked worker while a guest may drive: change only with the pollers.
   std::array<int, 8> wait_descriptors_{};
   std::size_t wait_descriptor_count_ = 0;

@@ -4,6 +4,9 @@
 #include "config/option_description.hpp"
 #include "config/text_forms.hpp"
 
+#include <array>
+#include <string_view>
+
 namespace troupe::config::detail {
 
 /// The options of section [worker].
@@ -80,6 +83,34 @@ inline constexpr option_description metrics_table[] = {
      .accepts = is_listen_address,
      .form = "address:port, port 0 for any",
      .sentence = "Where the process answers metric scrapes."},
+};
+
+inline constexpr std::array<std::string_view, 2> switch_choices{"on", "off"};
+inline constexpr std::array<std::string_view, 3> signal_choices{"SIGUSR1", "SIGUSR2", "none"};
+
+/// The options of section [trace].
+inline constexpr option_description trace_table[] = {
+    {.name = "trace.record_count",
+     .kind = value_kind::count,
+     .field = field<&options::trace, &trace_options::record_count>,
+     .unit = "operations",
+     .low = 16,
+     .high = 1 * mib,
+     .sentence = "Operations that ended and are remembered, for dumps; running ones always are."},
+    {.name = "trace.requests",
+     .field = field<&options::trace, &trace_options::requests>,
+     .choices = switch_choices,
+     .sentence = "Whether programs of the same user on this host (`troupe dump`, `troupe top`) may "
+                 "ask this process for a dump."},
+    {.name = "trace.dump_signal",
+     .field = field<&options::trace, &trace_options::dump_signal>,
+     .choices = signal_choices,
+     .sentence = "Signal at which the process writes a dump of each of its ranks; left alone if "
+                 "the program handles it."},
+    {.name = "trace.dump_directory",
+     .field = field<&options::trace, &trace_options::dump_directory>,
+     .unset_means = "the signal writes to the current directory, a failure writes nothing",
+     .sentence = "Where a rank writes its dump at the signal and when a communicator fails."},
 };
 
 }  // namespace troupe::config::detail

@@ -51,7 +51,7 @@ VENDORS = [
     (r"sys/epoll\.h", "epoll",
      ("net/host/", "net/shm/", "net/tcp/", "net/verbs/", "runtime/cli/", "tests/")),
     (r"(sys/(socket|un|uio)\.h|netinet/|arpa/|netdb\.h|ifaddrs\.h|net/if\.h)", "sockets",
-     ("net/emulation/", "net/shm/", "net/tcp/", "tests/")),
+     ("actors/reporter/", "net/emulation/", "net/shm/", "net/tcp/", "runtime/cli/", "tests/")),
     (r"(infiniband/|rdma/)", "verbs", ("net/verbs/", "net/emulation/", "tests/")),
     (r"(cuda|cooperative_groups)", "CUDA", ("kernels/",)),
     (r"openssl/", "OpenSSL", ("net/crypto/",)),
