@@ -29,6 +29,12 @@ class adam {
   void step(std::span<float> parameters, std::span<const float> gradients,
             const step_options& options);
 
+  /// The moments, and the steps that made them: with them a process that comes in late goes on as
+  /// the others do.
+  std::span<float> mean() { return mean_; }
+  std::span<float> square() { return square_; }
+  void set_steps(std::size_t steps) { steps_ = steps; }
+
  private:
   std::size_t steps_ = 0;
   std::vector<float> mean_;

@@ -13,3 +13,8 @@ target_compile_definitions(processes_docs_examples_training PRIVATE
   TRAIN_CHARACTERS="$<TARGET_FILE:train_characters>"
   HELLO_ALL_REDUCE="$<TARGET_FILE:hello_all_reduce>")
 add_dependencies(processes_docs_examples_training train_characters hello_all_reduce)
+
+add_test(NAME processes.docs/examples.faults
+  COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/fault_demo_test.py
+    $<TARGET_FILE:train_through_faults> $<TARGET_FILE:troupe>)
+set_tests_properties(processes.docs/examples.faults PROPERTIES LABELS processes TIMEOUT 240)
