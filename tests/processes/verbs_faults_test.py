@@ -123,6 +123,23 @@ class VerbsFaults(unittest.TestCase):
         self.with_faults("down", [("--rank", "0", "down emu1; after 1s up emu1")], seconds=6,
                          TROUPE_VERBS_TIMEOUT="12", TROUPE_VERBS_RETRY_COUNT="2")
 
+    def test_a_port_that_is_back_carries_again(self):
+        def requests():
+            status = job.command("--rank", "0", "status")
+            return int(re.search(r"emu1 port=up requests=(\d+)", status)[1])
+
+        with Job("back", 2, "checked", "300000", "6", TROUPE_VERBS_TIMEOUT="12",
+                 TROUPE_VERBS_RETRY_COUNT="2") as job:
+            job.wait_for_progress(2)
+            job.command("--rank", "0", "down", "emu1")
+            job.wait_for_progress(8)
+            job.command("--rank", "0", "up", "emu1")
+            job.wait_for_progress(5)
+            before = requests()
+            job.wait_for_progress(5)
+            self.assertGreater(requests(), before)
+            self.check(job, 2)
+
     # Peers that know the old address run out of retries; whoever makes a pair reads it anew.
     def test_an_address_that_changes_is_read_again(self):
         self.with_faults("gid", [("--rank", "1", "change_gid", "emu0")], seconds=6,

@@ -114,7 +114,7 @@ void greeting::on_answer(const verbs_greeting& answer) {
 bool greeting::connect(const verbs_greeting& said) {
   world_.note_device_counts(said.queue_pair.device_count);
   auto regions = world_.regions_of(said.instance, said.queue_pair.device_index);
-  const auto connected = lane_->connect(said.queue_pair, std::move(regions));
+  const auto connected = lane_->connect(said, std::move(regions));
   if (connected) return true;
   world_.note(std::string("no queue pair to the peer at ") + side_->describe() + ": " +
               std::strerror(connected.error().native));

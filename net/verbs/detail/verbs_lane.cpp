@@ -55,13 +55,14 @@ verbs_lane::~verbs_lane() {
   close();
 }
 
-result<void> verbs_lane::connect(const verbs_queue_pair_name& peer,
+result<void> verbs_lane::connect(const verbs_greeting& said,
                                  std::shared_ptr<region_directory> regions) {
-  peer_ = peer;
+  peer_instance_ = said.instance;
+  peer_ = said.queue_pair;
   regions_ = std::move(regions);
   sends_.emplace(where_, world_.buffers(), memory_, *regions_);
-  sends_->add_credits(peer.receive_count);
-  return pair_.connect(peer);
+  sends_->add_credits(peer_.receive_count);
+  return pair_.connect(peer_);
 }
 
 void verbs_lane::adopt_side(std::unique_ptr<lane> side) {
@@ -298,6 +299,16 @@ void verbs_lane::on_event(error cause) {
     cause_ = cause;
     set_deadline(last_words_time);
   }
+  update_ready();
+}
+
+std::uint64_t verbs_lane::mutual_number() const {
+  const auto [low, high] = std::minmax(pair_.handle()->qp_num, peer_.number);
+  return std::uint64_t{high} << 32 | low;
+}
+
+void verbs_lane::give_way() {
+  lose({errc::peer_lost});
   update_ready();
 }
 

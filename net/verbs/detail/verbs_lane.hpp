@@ -44,9 +44,9 @@ class verbs_lane final : public announced_lane, public side_owner {
   outcome<verbs_queue_pair_name> name(std::uint16_t device_count) {
     return pair_.name(device_count);
   }
-  /// The pair of the peer, and what is known of its memory. Errors: system_failure with errno.
-  result<void> connect(const verbs_queue_pair_name& peer,
-                       std::shared_ptr<region_directory> regions);
+  /// What the peer said of itself and its pair, and what is known of its memory. Errors:
+  /// system_failure with errno.
+  result<void> connect(const verbs_greeting& said, std::shared_ptr<region_directory> regions);
   void adopt_side(std::unique_ptr<lane> side);
   void on_completion(const ibv_wc& done);
   void on_side_ready() override;
@@ -55,6 +55,11 @@ class verbs_lane final : public announced_lane, public side_owner {
   void on_deadline();
   bool is_over() const { return closed_ || lost_; }
   bool owns(const ibv_qp* pair) const { return pair_.handle() == pair; }
+  bool is_open() const { return side_ && !closed_ && !lost_ && !ending_ && !broken_; }
+  std::uint64_t peer_instance() const { return peer_instance_; }
+  /// A number that both ends have for it.
+  std::uint64_t mutual_number() const;
+  void give_way();  ///< ends, so that another is made in its place
 
  private:
   verbs_lane(verbs_world& world, adapter& where, slot_memory memory, queue_pair pair);
@@ -80,6 +85,7 @@ class verbs_lane final : public announced_lane, public side_owner {
   slot_memory memory_;
   queue_pair pair_;
   std::uint64_t id_;  ///< upper bits of the ids of its requests
+  std::uint64_t peer_instance_ = 0;
   verbs_queue_pair_name peer_{};
   std::unique_ptr<lane> side_;
   std::string side_name_;

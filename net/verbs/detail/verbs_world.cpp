@@ -317,9 +317,42 @@ void verbs_world::on_device_event(adapter& where, const ibv_async_event& event) 
       if (event.element.port_num == where.port().number) note("RDMA port " + name + " went down");
       break;
     case IBV_EVENT_PORT_ACTIVE:
-      if (event.element.port_num == where.port().number) note("RDMA port " + name + " is active");
+      if (event.element.port_num != where.port().number) break;
+      note("RDMA port " + name + " is active");
+      give_share_to(where);
       break;
     default: break;
+  }
+}
+
+// Lanes that went to other devices while the port was down come back: of the lanes to each peer, as
+// many as make this device's part of them end and are made anew, here as it has the fewest. The
+// part is rounded down, so a peer always keeps a lane. Its end may do the same at this moment: both
+// choose the same lanes.
+void verbs_world::give_share_to(const adapter& where) {
+  std::map<std::uint64_t, std::vector<verbs_lane*>> lanes_by_peer;
+  for (const auto& each : places_)
+    if (each.lane != nullptr && each.lane->is_open())
+      lanes_by_peer[each.lane->peer_instance()].push_back(each.lane);
+  for (auto& [peer, lanes] : lanes_by_peer) {
+    std::vector<std::size_t> counts(adapters_.size());
+    for (const auto* lane : lanes)
+      ++counts[lane->where().index()];
+    const auto share = lanes.size() / adapters_.size();
+    const auto burden = [&](const verbs_lane* lane) {
+      const auto index = lane->where().index();
+      return std::pair(index == where.index() ? 0 : counts[index], lane->mutual_number());
+    };
+    while (counts[where.index()] < share) {
+      const auto chosen = std::max_element(
+          lanes.begin(), lanes.end(),
+          [&](const auto* one, const auto* other) { return burden(one) < burden(other); });
+      auto& lane = **chosen;
+      lanes.erase(chosen);
+      --counts[lane.where().index()];
+      ++counts[where.index()];
+      lane.give_way();
+    }
   }
 }
 

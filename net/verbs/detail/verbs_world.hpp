@@ -91,6 +91,7 @@ class verbs_world final : public memory_watcher {
   void on_device_event(adapter& where, const ibv_async_event& event);
   void run_deadlines();
   greeting* find_dial(std::uint64_t context);
+  void give_share_to(const adapter& where);
   void lose_all(const adapter& where, error cause);
 
   std::unique_ptr<tcp_network> beside_;
