@@ -11,12 +11,14 @@
 namespace troupe::net::detail {
 
 request_queue::request_queue(adapter& where, const buffer_table& buffers, slot_memory& memory,
-                             region_directory& regions)
+                             region_directory& regions, std::uint32_t peer_receives)
     : where_(where),
       buffers_(buffers),
       memory_(memory),
       regions_(regions),
       queue_(where.sizes().depth + where.sizes().messages),
+      peer_receives_(peer_receives),
+      credits_(peer_receives),
       issued_(where.sizes().requests),
       completed_(where.sizes().depth) {}
 
@@ -30,6 +32,15 @@ request_queue::waiting& request_queue::push() {
 void request_queue::pop_front() {
   first_ = (first_ + 1) % queue_.size();
   --count_;
+}
+
+bool request_queue::misses_completions() const {
+  std::uint32_t uncompleted = 0;
+  for (std::uint32_t i = 0; i < issued_count_; ++i)
+    if (issued_[(first_issued_ + i) % issued_.size()].what != request_kind::piece) ++uncompleted;
+  const auto not_taken_in = peer_receives_ - credits_;
+  // A few may be on their way to the completion queue.
+  return uncompleted >= not_taken_in + messages_ / 2 && messages_ != 0;
 }
 
 void request_queue::push_write(const lane_write& write) {

@@ -27,11 +27,15 @@ namespace troupe::net::detail {
 /// that give credits back: two ends that are both out of credits free each other.
 class request_queue {
  public:
+  /// `peer_receives`: how many the peer has posted, the first credits.
   request_queue(adapter& where, const buffer_table& buffers, slot_memory& memory,
-                region_directory& regions);
+                region_directory& regions, std::uint32_t peer_receives);
 
   bool has_room_for_write() const { return writes_open_ < where_.sizes().depth; }
   bool has_room_for_message() const { return messages_ < where_.sizes().messages; }
+  /// Whether places are missing because the device does not complete what the peer, as its credits
+  /// say, took in long ago.
+  bool misses_completions() const;
   void push_write(const lane_write& write);
   void push_message(std::span<const std::byte> message);
 
@@ -135,7 +139,8 @@ class request_queue {
   std::uint32_t messages_ = 0;     ///< that wait, or that the device has
   std::uint32_t services_ = 0;     ///< that the device has
 
-  std::uint32_t credits_ = 0;
+  std::uint32_t peer_receives_;
+  std::uint32_t credits_;
   bool asked_ = false;
   std::uint64_t asked_key_ = 0;  ///< of the question under way, or answered last
   bool answered_ = false;

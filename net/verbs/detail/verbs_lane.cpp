@@ -60,8 +60,7 @@ result<void> verbs_lane::connect(const verbs_greeting& said,
   peer_instance_ = said.instance;
   peer_ = said.queue_pair;
   regions_ = std::move(regions);
-  sends_.emplace(where_, world_.buffers(), memory_, *regions_);
-  sends_->add_credits(peer_.receive_count);
+  sends_.emplace(where_, world_.buffers(), memory_, *regions_, peer_.receive_count);
   return pair_.connect(peer_);
 }
 
@@ -90,7 +89,11 @@ post_status verbs_lane::post_write(const lane_write& write) {
 post_status verbs_lane::post_message(std::span<const std::byte> message) {
   TROUPE_ASSERT(message.size() <= lane_message_bytes_max);
   if (cannot_send()) return post_status::lost;
-  if (!sends_->has_room_for_message()) return post_status::full;
+  if (!sends_->has_room_for_message()) {
+    if (!sends_->misses_completions()) return post_status::full;
+    give_way();
+    return post_status::lost;
+  }
   sends_->push_message(message);
   flush_after_post(message.size());
   return post_status::accepted;

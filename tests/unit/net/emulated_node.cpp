@@ -1,9 +1,16 @@
 #include "tests/unit/net/emulated_node.hpp"
 
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <thread>
+
+#include "net/emulation/control_name.hpp"
 
 namespace troupe::net {
 
@@ -173,6 +180,26 @@ bool emulated_node::stays_quiet(int milliseconds) {
     std::this_thread::yield();
   } while (std::chrono::steady_clock::now() < limit);
   return true;
+}
+
+std::string nic_command(const std::string& text) {
+  const auto name = emulation::control_name({.user = ::geteuid(),
+                                             .job = "default",
+                                             .process = static_cast<std::uint32_t>(::getpid()),
+                                             .rank = ""});
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  demand(::connect(socket, reinterpret_cast<sockaddr*>(&address), bytes) == 0, "connect");
+  const auto line = text + '\n';
+  demand(::send(socket, line.data(), line.size(), 0) == static_cast<ssize_t>(line.size()), "send");
+  std::string answer;
+  for (char c = 0; ::recv(socket, &c, 1, 0) == 1 && c != '\n';)
+    answer += c;
+  ::close(socket);
+  return answer;
 }
 
 void connect(emulated_node& one, emulated_node& other) {

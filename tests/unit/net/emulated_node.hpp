@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace troupe::net {
@@ -79,6 +80,9 @@ class emulated_node {
   unsigned access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                     IBV_ACCESS_REMOTE_ATOMIC;
 };
+
+/// Gives the emulated NICs of this process a fault command; what they answer: "ok", or an error.
+std::string nic_command(const std::string& text);
 
 /// Connects two nodes of this process with each other.
 void connect(emulated_node& one, emulated_node& other);

@@ -5,7 +5,7 @@ troupe_test(unit net/emulation text SOURCES emulation_text_test.cpp DEPS troupe:
 if(TARGET troupe_emulated_ibverbs AND NOT TROUPE_SANITIZE STREQUAL "thread")
   add_library(troupe_emulated_node STATIC emulated_node.cpp)
   target_link_libraries(troupe_emulated_node
-    PUBLIC troupe_emulated_ibverbs PRIVATE troupe_flags)
+    PUBLIC troupe_emulated_ibverbs PRIVATE troupe::net_emulation troupe_flags)
   target_include_directories(troupe_emulated_node PRIVATE ${PROJECT_SOURCE_DIR})
   foreach(thing failure fault misuse network process stress transfer)
     troupe_test(unit net/emulation ${thing} SOURCES emulation_${thing}_test.cpp

@@ -2,18 +2,13 @@
 #include <boost/test/unit_test.hpp>
 
 #include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "net/emulation/control_name.hpp"
 #include "tests/unit/net/emulated_node.hpp"
 
 namespace {
@@ -22,34 +17,13 @@ using namespace troupe::net;
 using namespace std::chrono_literals;
 using clock_type = std::chrono::steady_clock;
 
-// What the control channel of this process answers.
-std::string command(const std::string& text) {
-  const auto name = emulation::control_name({.user = ::geteuid(),
-                                             .job = "default",
-                                             .process = static_cast<std::uint32_t>(::getpid()),
-                                             .rank = ""});
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path + 1, name.data(), name.size());
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
-  BOOST_REQUIRE(::connect(socket, reinterpret_cast<sockaddr*>(&address), bytes) == 0);
-  const auto line = text + '\n';
-  BOOST_REQUIRE(::send(socket, line.data(), line.size(), 0) == static_cast<ssize_t>(line.size()));
-  std::string answer;
-  for (char c = 0; ::recv(socket, &c, 1, 0) == 1 && c != '\n';)
-    answer += c;
-  ::close(socket);
-  return answer;
-}
-
 // Whatever a test does to a device ends with it.
 struct faulty_pair {
   emulated_node sender;
   emulated_node receiver;
 
   faulty_pair() { connect(sender, receiver); }
-  ~faulty_pair() { BOOST_TEST(command("clear all") == "ok"); }
+  ~faulty_pair() { BOOST_TEST(nic_command("clear all") == "ok"); }
 
   void write(std::uint64_t wr_id) {
     auto wr = sender.aimed(IBV_WR_RDMA_WRITE, wr_id, receiver);
@@ -85,12 +59,12 @@ bool says(const std::string& text, const std::string& part) {
 }  // namespace
 
 BOOST_FIXTURE_TEST_CASE(a_port_that_is_down_says_so_and_requests_run_out_of_retries, faulty_pair) {
-  BOOST_TEST(command("down emu0") == "ok");
+  BOOST_TEST(nic_command("down emu0") == "ok");
   BOOST_TEST(port_state(sender) == IBV_PORT_DOWN);
   BOOST_TEST(next_event(sender) == IBV_EVENT_PORT_ERR);
   write(1);
   BOOST_TEST(status_of(sender) == IBV_WC_RETRY_EXC_ERR);
-  BOOST_TEST(command("up emu0") == "ok");
+  BOOST_TEST(nic_command("up emu0") == "ok");
   BOOST_TEST(port_state(sender) == IBV_PORT_ACTIVE);
   BOOST_TEST(next_event(sender) == IBV_EVENT_PORT_ACTIVE);
 }
@@ -101,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_port_that_comes_back_in_time_costs_nothing_but_time) {
   sender.timeout = 18;  // 1 s, three times
   connect(sender, receiver);
   const auto start = clock_type::now();
-  BOOST_TEST(command("down all; after 50ms up all") == "ok");
+  BOOST_TEST(nic_command("down all; after 50ms up all") == "ok");
   auto wr = sender.aimed(IBV_WR_RDMA_WRITE, 1, receiver);
   BOOST_TEST(sender.post(wr, {sender.piece(0, 4096)}) == 0);
   BOOST_TEST(status_of(sender) == IBV_WC_SUCCESS);
@@ -109,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_port_that_comes_back_in_time_costs_nothing_but_time) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_flap_goes_down_and_up_as_often_as_it_says, faulty_pair) {
-  BOOST_TEST(command("flap emu0 down 5ms up 5ms count 2") == "ok");
+  BOOST_TEST(nic_command("flap emu0 down 5ms up 5ms count 2") == "ok");
   for (int i = 0; i < 2; ++i) {
     BOOST_TEST(next_event(sender) == IBV_EVENT_PORT_ERR);
     BOOST_TEST(next_event(sender) == IBV_EVENT_PORT_ACTIVE);
@@ -118,12 +92,12 @@ BOOST_FIXTURE_TEST_CASE(a_flap_goes_down_and_up_as_often_as_it_says, faulty_pair
 
 BOOST_FIXTURE_TEST_CASE(other_devices_do_not_notice, faulty_pair) {
   emulated_node other({.device = 1});
-  BOOST_TEST(command("down emu0") == "ok");
+  BOOST_TEST(nic_command("down emu0") == "ok");
   BOOST_TEST(port_state(other) == IBV_PORT_ACTIVE);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_delay_is_paid_on_both_ways, faulty_pair) {
-  BOOST_TEST(command("delay emu0 4ms") == "ok");
+  BOOST_TEST(nic_command("delay emu0 4ms") == "ok");
   const auto start = clock_type::now();
   write(1);
   BOOST_TEST(status_of(sender) == IBV_WC_SUCCESS);
@@ -131,13 +105,13 @@ BOOST_FIXTURE_TEST_CASE(a_delay_is_paid_on_both_ways, faulty_pair) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_delay_beyond_the_timeout_runs_out_of_retries, faulty_pair) {
-  BOOST_TEST(command("delay emu0 1s") == "ok");
+  BOOST_TEST(nic_command("delay emu0 1s") == "ok");
   write(1);
   BOOST_TEST(status_of(sender) == IBV_WC_RETRY_EXC_ERR);
 }
 
 BOOST_FIXTURE_TEST_CASE(losing_everything_runs_out_of_retries, faulty_pair) {
-  BOOST_TEST(command("loss emu0 100%") == "ok");
+  BOOST_TEST(nic_command("loss emu0 100%") == "ok");
   const auto start = clock_type::now();
   write(1);
   BOOST_TEST(status_of(sender) == IBV_WC_RETRY_EXC_ERR);
@@ -150,7 +124,7 @@ BOOST_AUTO_TEST_CASE(what_is_lost_is_sent_again_in_order) {
   sender.timeout = 7;  // 0.5 ms
   sender.retry_count = 7;
   connect(sender, receiver);
-  BOOST_TEST(command("loss emu0 20%") == "ok");
+  BOOST_TEST(nic_command("loss emu0 20%") == "ok");
   for (std::uint64_t i = 0; i < 50; ++i)
     BOOST_TEST(receiver.post_receive(i) == 0);
   for (std::uint32_t i = 0; i < 50; ++i) {
@@ -165,12 +139,12 @@ BOOST_AUTO_TEST_CASE(what_is_lost_is_sent_again_in_order) {
     BOOST_TEST(got->imm_data == i);
     BOOST_TEST(status_of(sender) == IBV_WC_SUCCESS);
   }
-  BOOST_TEST(command("clear all") == "ok");
-  BOOST_TEST(!says(command("status emu0"), " lost=0 "));
+  BOOST_TEST(nic_command("clear all") == "ok");
+  BOOST_TEST(!says(nic_command("status emu0"), " lost=0 "));
 }
 
 BOOST_FIXTURE_TEST_CASE(duplicates_are_dropped, faulty_pair) {
-  BOOST_TEST(command("duplicate emu0 100%") == "ok");
+  BOOST_TEST(nic_command("duplicate emu0 100%") == "ok");
   for (std::uint64_t i = 0; i < 10; ++i)
     BOOST_TEST(receiver.post_receive(i) == 0);
   for (std::uint32_t i = 0; i < 5; ++i) {
@@ -180,7 +154,7 @@ BOOST_FIXTURE_TEST_CASE(duplicates_are_dropped, faulty_pair) {
   for (int i = 0; i < 5; ++i)
     BOOST_TEST(status_of(receiver) == IBV_WC_SUCCESS);
   BOOST_TEST(receiver.stays_quiet(5));
-  BOOST_TEST(says(command("status emu0"), " duplicates=5 "));
+  BOOST_TEST(says(nic_command("status emu0"), " duplicates=5 "));
 }
 
 BOOST_AUTO_TEST_CASE(queue_pairs_overtake_each_other_and_keep_their_own_order) {
@@ -195,7 +169,7 @@ BOOST_AUTO_TEST_CASE(queue_pairs_overtake_each_other_and_keep_their_own_order) {
     receivers[i]->post_receive(0);
     receivers[i]->post_receive(1);
   }
-  BOOST_TEST(command("reorder all 60ms") == "ok");
+  BOOST_TEST(nic_command("reorder all 60ms") == "ok");
   for (std::uint32_t message = 0; message < 2; ++message)
     for (std::size_t i = 0; i < count; ++i) {
       auto wr = senders[i]->aimed(IBV_WR_RDMA_WRITE_WITH_IMM, message, *receivers[i]);
@@ -217,11 +191,11 @@ BOOST_AUTO_TEST_CASE(queue_pairs_overtake_each_other_and_keep_their_own_order) {
   for (std::size_t i = 0; i < 2 * count; ++i)
     posted.push_back(i % count);
   BOOST_TEST((order != posted));
-  BOOST_TEST(command("clear all") == "ok");
+  BOOST_TEST(nic_command("clear all") == "ok");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_lost_completion_never_comes_and_the_next_one_does, faulty_pair) {
-  BOOST_TEST(command("lose_completions emu0 1") == "ok");
+  BOOST_TEST(nic_command("lose_completions emu0 1") == "ok");
   std::memset(sender.memory.data(), 5, 4096);
   write(1);
   BOOST_TEST(sender.stays_quiet(30));
@@ -233,7 +207,7 @@ BOOST_FIXTURE_TEST_CASE(a_lost_completion_never_comes_and_the_next_one_does, fau
 }
 
 BOOST_FIXTURE_TEST_CASE(a_slow_registration_holds_up_its_caller_alone, faulty_pair) {
-  BOOST_TEST(command("slow_registration emu0 30ms") == "ok");
+  BOOST_TEST(nic_command("slow_registration emu0 30ms") == "ok");
   const auto start = clock_type::now();
   auto* const mr = ibv_reg_mr(sender.pd, sender.memory.data(), 4096, 0);
   BOOST_TEST((clock_type::now() - start >= 30ms));
@@ -241,7 +215,7 @@ BOOST_FIXTURE_TEST_CASE(a_slow_registration_holds_up_its_caller_alone, faulty_pa
 }
 
 BOOST_FIXTURE_TEST_CASE(registrations_fail_as_often_as_told, faulty_pair) {
-  BOOST_TEST(command("fail_registrations emu0 1") == "ok");
+  BOOST_TEST(nic_command("fail_registrations emu0 1") == "ok");
   BOOST_TEST(ibv_reg_mr(sender.pd, sender.memory.data(), 4096, 0) == nullptr);
   BOOST_TEST(errno == ENOMEM);
   auto* const mr = ibv_reg_mr(sender.pd, sender.memory.data(), 4096, 0);
@@ -251,7 +225,7 @@ BOOST_FIXTURE_TEST_CASE(registrations_fail_as_often_as_told, faulty_pair) {
 
 BOOST_FIXTURE_TEST_CASE(a_changed_gid_cuts_old_connections_and_serves_new_ones, faulty_pair) {
   const auto before = receiver.address().gid;
-  BOOST_TEST(command("change_gid emu0") == "ok");
+  BOOST_TEST(nic_command("change_gid emu0") == "ok");
   BOOST_TEST(next_event(receiver) == IBV_EVENT_GID_CHANGE);
   const auto after = receiver.address().gid;
   BOOST_TEST(std::memcmp(before.raw, after.raw, sizeof before.raw) != 0);
@@ -266,21 +240,22 @@ BOOST_FIXTURE_TEST_CASE(a_changed_gid_cuts_old_connections_and_serves_new_ones, 
 
 BOOST_FIXTURE_TEST_CASE(broken_queue_pairs_flush_and_say_so, faulty_pair) {
   receiver.post_receive(1);
-  BOOST_TEST(command("break_qps emu0") == "ok");
+  BOOST_TEST(nic_command("break_qps emu0") == "ok");
   BOOST_TEST(status_of(receiver) == IBV_WC_WR_FLUSH_ERR);
   BOOST_TEST(next_event(receiver) == IBV_EVENT_QP_FATAL);
   BOOST_TEST(receiver.qp->state == IBV_QPS_ERR);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_command_that_is_wrong_is_answered_with_what_is_wrong, faulty_pair) {
-  BOOST_TEST(says(command("explode emu0"), "error fault command \"explode emu0\": \"explode\""));
-  BOOST_TEST(command("down emu7") == "error this process has no emu7, only 2 devices");
+  BOOST_TEST(
+      says(nic_command("explode emu0"), "error fault command \"explode emu0\": \"explode\""));
+  BOOST_TEST(nic_command("down emu7") == "error this process has no emu7, only 2 devices");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_status_counts_requests_and_bytes, faulty_pair) {
   write(1);
   BOOST_TEST(status_of(sender) == IBV_WC_SUCCESS);
-  const auto status = command("status");
+  const auto status = nic_command("status");
   BOOST_TEST(says(status, "ok emu0 port=up requests="), status);
   BOOST_TEST(says(status, " emu1 port=up requests=0 bytes=0"), status);
 }
