@@ -4,6 +4,8 @@
 #include "net/fabric/detail/fabric_world.hpp"
 #include "runtime/assert.hpp"
 
+#include <utility>
+
 namespace troupe::net {
 
 namespace {
@@ -87,6 +89,22 @@ void fabric::refuse_dials(std::uint32_t endpoint) {
 }
 void fabric::admit_dials(std::uint32_t endpoint) {
   world_->set_refusing(endpoint, false);
+}
+
+std::uint32_t fabric::add_port(std::uint64_t bytes_per_second) {
+  return world_->add_port(bytes_per_second);
+}
+void fabric::set_routes(route_choice choose) {
+  world_->set_routes(std::move(choose));
+}
+fabric_port_report fabric::report(std::uint32_t port) const {
+  return world_->report(port);
+}
+std::uint64_t fabric::queue_bytes(std::uint32_t port) const {
+  return world_->queue_bytes(port);
+}
+void fabric::watch_ports_anew() {
+  world_->watch_ports_anew();
 }
 
 fabric_counters fabric::totals() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "net/fabric/fabric_options.hpp"
@@ -18,8 +19,9 @@ class fabric_world;
 ///
 /// Wire model: a frame leaves through its sender's port (first posted, first served, payload and
 /// `fabric_frame_overhead_bytes` at `bytes_per_second`), then takes `latency` and up to `jitter`.
-/// Frames of one lane never overtake each other. Receiving ports have no limit: incast is not
-/// modelled. A write's bytes reach the target's memory at its arrival, as the keys stand then.
+/// Frames of one lane never overtake each other. Receiving ports have no limit, unless lanes have
+/// ways through ports of switches (`set_routes`): then frames queue in front of each of these. A
+/// write's bytes reach the target's memory at its arrival, as the keys stand then.
 ///
 /// Bound:  a direction holds at most `2 * lane_depth` frames on the wire and `4 * lane_depth`
 ///         events that its receiver has not polled; then it stands still, and posts are `full`.
@@ -92,6 +94,25 @@ class fabric {
 
   void refuse_dials(std::uint32_t endpoint);
   void admit_dials(std::uint32_t endpoint);
+
+  // -- switches -----------------------------------------------------------------------------------
+
+  /// A new port, in front of which frames queue without a bound, first come first served.
+  std::uint32_t add_port(std::uint64_t bytes_per_second);
+
+  /// Says which way a lane goes: asked for each direction of each lane now and when one opens.
+  /// Frames under way keep theirs. `lane` tells lanes of one pair apart; both directions have one
+  /// number.
+  using route_choice =
+      std::function<fabric_route(std::uint32_t from, std::uint32_t to, std::uint32_t lane)>;
+  void set_routes(route_choice choose);
+
+  /// The port since it was made or last watched anew.
+  fabric_port_report report(std::uint32_t port) const;
+
+  /// Bytes that wait in front of the port now.
+  std::uint64_t queue_bytes(std::uint32_t port) const;
+  void watch_ports_anew();
 
   // -- what happened ------------------------------------------------------------------------------
 

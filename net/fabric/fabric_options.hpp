@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "runtime/instant.hpp"
@@ -43,6 +45,31 @@ enum class lane_fault : std::uint8_t {
   duplicate_arrival,  ///< a write's `write_arrived` comes twice
   corrupt,            ///< one bit of payload or message flips
   delay,              ///< arrives `fabric_faults::delay` later, and so does what is behind it
+};
+
+/// Most ports of switches on one way.
+inline constexpr std::size_t fabric_route_ports_max = 4;
+
+/// The way of one direction of a lane: through these ports, in order. Without a port it is the wire
+/// that `fabric_options` describe.
+struct fabric_route {
+  std::array<std::uint32_t, fabric_route_ports_max> ports{};
+  std::uint32_t port_count = 0;
+  duration
+      latency{};  ///< of the whole way when no port is busy, one way; the links share it evenly
+};
+
+/// Queues above this count as long in `fabric_port_report`. Chosen: what a shallow switch buffer
+/// has for one of its ports.
+inline constexpr std::uint64_t fabric_queue_threshold_bytes = 1 << 20;
+
+/// What passed a port, and its queue: what arrived and has not left.
+struct fabric_port_report {
+  std::uint64_t bytes = 0;
+  std::uint64_t queue_bytes_max = 0;
+  std::uint64_t queue_bytes_p99 = 0;  ///< not above this for 99 % of the time, within a quarter
+  duration time_above{};              ///< that the queue was above the threshold
+  duration watched{};
 };
 
 /// How an endpoint ends.

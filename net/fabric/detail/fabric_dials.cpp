@@ -129,6 +129,8 @@ std::uint32_t fabric_world::open_wire(std::uint32_t from, std::uint32_t to) {
   }
   open_half(2 * wire, from, to);
   open_half(2 * wire + 1, to, from);
+  choose_way(2 * wire);
+  choose_way(2 * wire + 1);
   return wire;
 }
 

@@ -22,17 +22,21 @@ void fabric_world::send_end(std::uint32_t half, error cause) {
       free_frame(frame);
       continue;
     }
-    sender.last_arrival = std::max(sender.last_arrival, frames_[frame].arrival);
+    if (frames_[frame].arrival != never)
+      sender.last_arrival = std::max(sender.last_arrival, frames_[frame].arrival);
     append(kept, frame);
   }
   const auto end = take_frame();
   frames_[end].what = fabric_frame::kind::end;
   frames_[end].buffered = true;
   frames_[end].cause = cause;
-  frames_[end].arrival = std::max(now_ + wire_delay(), sender.last_arrival);
   append(kept, end);
   sender.out = kept;
   sender.unbuffered = no_index;
+  if (sender.way != no_index)
+    set_out(half, end, now_, now_);
+  else
+    frames_[end].arrival = std::max(now_ + wire_delay(), sender.last_arrival);
   plan_arrival(half);
 }
 

@@ -35,8 +35,16 @@ struct fabric_frame {
   std::uint64_t context = 0;
   buffer_view source;
   remote_region target;
-  instant arrival;
+  instant arrival;  ///< `never` before it has passed the last port of its way
   error cause;
+
+  // On its way through switches.
+  std::uint32_t half = no_index;  ///< the sender's
+  std::uint32_t passage = 0;      ///< tells this journey from others of the same entry; 0: none
+  std::uint32_t way = 0;          ///< index of its route
+  std::uint32_t ports_passed = 0;
+  instant head;  ///< when its first byte comes to the next port
+  instant tail;
 };
 
 struct frame_list {
@@ -71,6 +79,7 @@ struct fabric_half {
   bool loss_planned = false;
   std::uint32_t wait_stamp = 0;
   std::uint16_t rule = 0;
+  std::uint32_t way = no_index;  ///< index of its route; none: the plain wire
   std::uint8_t next_faults = 0;
 
   frame_list in;

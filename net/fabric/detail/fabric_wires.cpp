@@ -102,12 +102,17 @@ void fabric_world::send(std::uint32_t half, std::uint32_t frame) {
   auto& entry = frames_[frame];
   auto& port_free = endpoints_[sender.endpoint].port_free;
   entry.faults = draw_faults(sender);
-  port_free = std::max(port_free, now_) +
-              time_on_port(entry.bytes + fabric_frame_overhead_bytes, options_.bytes_per_second);
-  entry.arrival = std::max(port_free + wire_delay(), sender.last_arrival);
-  if (has(entry, lane_fault::delay)) entry.arrival += rules_[sender.rule].faults.delay;
-  sender.last_arrival = entry.arrival;
+  const auto head = std::max(port_free, now_);
+  port_free =
+      head + time_on_port(entry.bytes + fabric_frame_overhead_bytes, options_.bytes_per_second);
   append(sender.out, frame);
+  if (sender.way != no_index) {
+    set_out(half, frame, head, port_free);
+  } else {
+    entry.arrival = std::max(port_free + wire_delay(), sender.last_arrival);
+    if (has(entry, lane_fault::delay)) entry.arrival += rules_[sender.rule].faults.delay;
+    sender.last_arrival = entry.arrival;
+  }
   if (sender.unbuffered == no_index) sender.unbuffered = frame;
   fill_buffer(half);
   plan_arrival(half);
@@ -117,6 +122,7 @@ void fabric_world::plan_arrival(std::uint32_t half) {
   auto& sender = at(half);
   if (sender.arrival_planned || sender.stalled || sender.out.head == no_index) return;
   if (sender.waits_for_inbox || sender.waits_for_group) return;
+  if (frames_[sender.out.head].arrival == never) return;
   sender.arrival_planned = true;
   plan(std::max(now_, frames_[sender.out.head].arrival), event_kind::arrival, half,
        wires_[half >> 1].generation);
@@ -156,6 +162,7 @@ void fabric_world::complete(std::uint32_t half, std::uint32_t write) {
   const auto note = take_frame();
   frames_[note].what = fabric_frame::kind::completed;
   frames_[note].context = frames_[write].context;
+  if (frames_[write].passage != 0 && !frames_[write].buffered) return send_back(half, write, note);
   append(at(half).in, note);
   make_ready(half);
 }

@@ -32,6 +32,8 @@ bool fabric_world::is_stale(const planned_event& event) const {
   switch (static_cast<event_kind>(event.what)) {
     case event_kind::arrival:
     case event_kind::loss: return wires_[event.subject >> 1].generation != event.generation;
+    case event_kind::port_reached: return frames_[event.subject].passage != event.generation;
+    case event_kind::completion_back: return false;
     case event_kind::give_up: {
       const auto& half = at(event.subject);
       return !half.waits_for_group || half.wait_stamp != event.generation;
@@ -71,6 +73,8 @@ void fabric_world::happen(const planned_event& event) {
   ++event_total_;
   switch (static_cast<event_kind>(event.what)) {
     case event_kind::arrival: return on_arrival(event.subject);
+    case event_kind::port_reached: return on_port_reached(event.subject);
+    case event_kind::completion_back: return on_completion_back(event.subject);
     case event_kind::loss: return on_loss(event.subject);
     case event_kind::give_up: return on_give_up(event.subject);
     case event_kind::dial_arrived: return on_dial_arrived(event.subject);
@@ -103,6 +107,7 @@ void fabric_world::free_frame(std::uint32_t frame) {
   auto& entry = frames_[frame];
   if (entry.block != no_block) bytes_.give_back(entry.block);
   entry.block = no_block;
+  entry.passage = 0;
   entry.next = free_frames_;
   free_frames_ = frame;
 }

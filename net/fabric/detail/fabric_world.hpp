@@ -9,7 +9,9 @@
 #include "net/fabric/detail/byte_pool.hpp"
 #include "net/fabric/detail/event_queue.hpp"
 #include "net/fabric/detail/fabric_parts.hpp"
+#include "net/fabric/fabric.hpp"
 #include "net/fabric/fabric_options.hpp"
+#include "net/fabric/port_queue.hpp"
 #include "runtime/random.hpp"
 
 namespace troupe::net::detail {
@@ -62,6 +64,13 @@ class fabric_world {
   void unblock(std::uint32_t from, std::uint32_t to);
   void set_refusing(std::uint32_t endpoint, bool refuses);
 
+  // Switches.
+  std::uint32_t add_port(std::uint64_t bytes_per_second);
+  void set_routes(fabric::route_choice choose);
+  fabric_port_report report(std::uint32_t port) const { return ports_[port].report(now_); }
+  std::uint64_t queue_bytes(std::uint32_t port) const { return ports_[port].bytes_at(now_); }
+  void watch_ports_anew();
+
   // What happened.
   const fabric_counters& totals() const { return totals_; }
   fabric_counters counters(std::uint32_t endpoint) const;
@@ -71,13 +80,15 @@ class fabric_world {
 
  private:
   enum class event_kind : std::uint8_t {
-    arrival,         // subject: the sending half
-    loss,            // subject: the half that hears of it
-    give_up,         // subject: the sending half, generation: its wait_stamp
-    dial_arrived,    // subject: dial
-    dial_refused,    // subject: dial
-    dial_connected,  // subject: dial
-    dial_deadline,   // subject: dial
+    arrival,          // subject: the sending half
+    port_reached,     // subject: frame, generation: its passage
+    completion_back,  // subject: the frame that becomes the sender's event
+    loss,             // subject: the half that hears of it
+    give_up,          // subject: the sending half, generation: its wait_stamp
+    dial_arrived,     // subject: dial
+    dial_refused,     // subject: dial
+    dial_connected,   // subject: dial
+    dial_deadline,    // subject: dial
   };
 
   fabric_half& at(std::uint32_t half) { return wires_[half >> 1].half[half & 1u]; }
@@ -109,6 +120,14 @@ class fabric_world {
   void fill_buffer(std::uint32_t half);
   void complete(std::uint32_t half, std::uint32_t write);
   void send_end(std::uint32_t half, error cause);
+
+  // On the way through switches.
+  void choose_way(std::uint32_t half);
+  void set_out(std::uint32_t half, std::uint32_t frame, instant head, instant tail);
+  void leave_port(std::uint32_t frame, instant head, instant tail);
+  void on_port_reached(std::uint32_t frame);
+  void send_back(std::uint32_t half, std::uint32_t write, std::uint32_t completion);
+  void on_completion_back(std::uint32_t completion);
 
   // Arriving.
   void on_arrival(std::uint32_t half);
@@ -166,6 +185,10 @@ class fabric_world {
   std::vector<std::uint32_t> free_dials_;
   std::vector<fabric_endpoint> endpoints_;
   std::vector<std::uint32_t> ready_;
+  std::vector<port_queue> ports_;
+  std::vector<fabric_route> ways_;
+  fabric::route_choice choose_;
+  std::uint32_t next_passage_ = 1;
   std::vector<fault_rule> rules_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> blocked_;
   bool groups_differ_ = false;
