@@ -26,14 +26,15 @@ void count(operation_counters& counters, const operation_record& record) {
 
 void note_end(endpoint_context& context, operation_slot slot, const failure* why) {
   auto& entry = *context.operations.find(slot);
+  // The one look at the clock of an operation: a small one begins and ends in one round.
+  const auto now = context.home.now();
   step(entry.trace,
        operation_finished{why != nullptr ? why->code() : errc::ok,
                           why != nullptr ? why->what.peer : no_rank},
-       context.now());
+       now);
   context.recorder.trace.retire(slot.index, entry.trace.record);
   // Promised operations have numbers of their own, which say nothing of the others.
-  if (!entry.promise)
-    entry.progress->ended(entry.number, is_collective(entry.number), context.now());
+  if (!entry.promise) entry.progress->ended(entry.number, is_collective(entry.number), now);
   count(context.counters, entry.trace.record);
 }
 

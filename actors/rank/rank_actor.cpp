@@ -238,9 +238,24 @@ void rank_actor_state::apply_one(const refuse_operation& effect) {
   const auto slot = (*slots_)[effect.slot];
   auto& entry = *context_->operations.find(slot);
   context_->counters.failed[operation_counters::index(entry.work->request().signature.kind)].add(1);
+  note_refused(slot, entry, effect.why);
   entry.work->finish(effect.why);
   slots_->erase(effect.slot);
   context_->operations.close(slot);
+}
+
+/// The first call that a failed communicator refuses is remembered as the operation it would have
+/// been: where ranks called different things, it may be what the failure is about.
+void rank_actor_state::note_refused(operation_slot slot, operation_entry& entry,
+                                    const failure& why) {
+  const auto kind = entry.work->request().signature.kind;
+  if (refusal_noted_ || is_one_sided(kind) || kind == operation_kind::send ||
+      kind == operation_kind::receive)
+    return;
+  refusal_noted_ = true;
+  entry.trace.record.number = {state_->last_collective.value + 1};
+  step(entry.trace, operation_finished{why.code(), why.what.peer}, context_->now());
+  context_->recorder.trace.retire(slot.index, entry.trace.record);
 }
 
 void rank_actor_state::apply_one(const stop_operation& effect) {

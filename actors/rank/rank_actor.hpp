@@ -78,6 +78,7 @@ class rank_actor_state : public epoch_host {
   const rank_state::running_operation* oldest_collective() const;
   notice_frame frame_of(const failure& why) const;
   void note_failure();
+  void note_refused(operation_slot slot, operation_entry& entry, const failure& why);
 
   rank_actor::pointer self_ = nullptr;
   endpoint_context* context_ = nullptr;
@@ -88,6 +89,7 @@ class rank_actor_state : public epoch_host {
   std::optional<rank_state> state_;
   rank_effects effects_;
   bool failure_noted_ = false;
+  bool refusal_noted_ = false;
 
   /// Works by machine slot; a machine slot is the index of the operation's table entry.
   using slot_map = std::pmr::unordered_map<std::uint32_t, operation_slot>;

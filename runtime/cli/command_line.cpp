@@ -12,7 +12,7 @@ namespace {
 constexpr const char* description =
     "Troupe: collective communication as a company of actors.\n"
     "Exit codes: 0 ok, 1 wrong result, 2 usage, 3 runtime failure, 124 timeout, 128+n signal n;\n"
-    "launch returns the code of the first rank that failed.";
+    "launch returns the code of the first rank that failed, analyze 10 + its verdict.";
 
 /// The one line of an error of the command line, whatever CLI11 made of it.
 int report_usage(const CLI::App& app, const CLI::ParseError& error) {
@@ -72,6 +72,8 @@ int run_command_line(const command_line& line) {
   add_sim_command(app, chosen);
   add_scenario_command(app, chosen);
   add_config_command(app, chosen);
+  add_dump_command(app, chosen);
+  add_analyze_command(app, chosen);
   if (auto known = check_first_word(app, line); !known) return report_failure(known.error());
   try {
     // CLI11 wants the words last to first.

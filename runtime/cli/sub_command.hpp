@@ -26,6 +26,8 @@ void add_tune_command(CLI::App& app, const command_line& line, action& chosen);
 void add_sim_command(CLI::App& app, action& chosen);
 void add_scenario_command(CLI::App& app, action& chosen);
 void add_config_command(CLI::App& app, action& chosen);
+void add_dump_command(CLI::App& app, action& chosen);
+void add_analyze_command(CLI::App& app, action& chosen);
 
 /// An option whose text one of the parsers of units.hpp reads into `value`.
 template <class Value>

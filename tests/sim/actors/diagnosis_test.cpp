@@ -130,6 +130,22 @@ BOOST_AUTO_TEST_CASE(another_count_is_named) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(another_count_is_named_also_where_others_called_after_the_failure) {
+  for_seeds([](watched_job& job, std::uint32_t victim) {
+    const auto early = (victim + 1) % size;
+    job.call(victim, 39'999);
+    job.call(early);
+    job.pass(2s);
+    for (std::uint32_t r = 0; r < size; ++r)
+      if (r != victim && r != early) job.call(r);
+    // Refused; and so is whatever comes later, which is not compared.
+    for (std::uint32_t r = 0; r < size; ++r)
+      job.call(r, 1000 + r);
+    job.pass(2s);
+    check(job.judge(), verdict_kind::mismatched_call, {rank{victim}});
+  });
+}
+
 BOOST_AUTO_TEST_CASE(communicators_in_another_order_are_a_deadlock) {
   for_seeds([](watched_job& job, std::uint32_t victim) {
     for (std::uint32_t r = 0; r < size; ++r)
