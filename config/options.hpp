@@ -7,6 +7,8 @@
 #include "config/metrics_options.hpp"
 #include "config/shm_options.hpp"
 #include "config/tcp_options.hpp"
+#include "config/tier_options.hpp"
+#include "config/topology_options.hpp"
 #include "config/trace_options.hpp"
 #include "config/transport_options.hpp"
 #include "config/verbs_options.hpp"
@@ -23,7 +25,18 @@ struct options {
   shm_options shm;
   verbs_options verbs;
   collective_options collective;
+  topology_options topology;
   dqplb_options dqplb;
+  tier_options tier_same_host;
+  tier_options tier_same_rack{
+      .cap = "adaptive", .bytes = 1ull << 20, .write_count = 256, .segment_bytes = 128 * 1024};
+  tier_options tier_same_zone{
+      .cap = "adaptive", .bytes = 8ull << 20, .write_count = 256, .segment_bytes = 1024 * 1024};
+  tier_options tier_cross_zone{
+      .cap = "adaptive", .bytes = 16ull << 20, .write_count = 256, .segment_bytes = 1024 * 1024};
+  tier_options tier_cross_data_center{
+      .cap = "adaptive", .bytes = 32ull << 20, .write_count = 256, .segment_bytes = 1024 * 1024};
+  tier_options tier_unknown;
   fault_tolerance_options fault_tolerance;
   worker_options worker;
   watchdog_options watchdog;

@@ -2,6 +2,7 @@
 
 #include "config/option_text.hpp"
 #include "config/staging_need.hpp"
+#include "runtime/place.hpp"
 
 #include <array>
 #include <optional>
@@ -31,12 +32,6 @@ constexpr std::array rules{
     rule{"fault_tolerance.succession", 1, "fault_tolerance.decision",
          "nobody could take over before all give up"},
     rule{"transport.segment_bytes", 1, "dqplb.lease_bytes", "no lease would allow a whole segment"},
-    rule{"dqplb.lease_bytes", 1, "dqplb.same_rack_bytes", "the budget could not lend one lease"},
-    rule{"dqplb.lease_bytes", 1, "dqplb.same_zone_bytes", "the budget could not lend one lease"},
-    rule{"dqplb.lease_bytes", 1, "dqplb.cross_zone_bytes", "the budget could not lend one lease"},
-    rule{"dqplb.lease_bytes", 1, "dqplb.cross_data_center_bytes",
-         "the budget could not lend one lease"},
-    rule{"dqplb.lease_bytes", 1, "dqplb.unknown_bytes", "the budget could not lend one lease"},
 };
 
 const option_description& described(std::string_view name) {
@@ -91,6 +86,19 @@ outcome<void> check_staging(const options& values, const describe_origin& origin
                   ": raise that, or make chunks smaller or fewer");
 }
 
+/// A tier's bytes, and those of its lanes if they are set, have room for one of its segments.
+outcome<void> check_tier(const options& values, tier which, const describe_origin& origin_of) {
+  const std::string section = "tier_" + std::string(to_string(which));
+  const std::string segment = section + ".segment_bytes";
+  for (const std::string& room : {section + ".bytes", section + ".lane_bytes"}) {
+    const bool unset = number_in(values, room) == 0;
+    const rule r{segment, 1, room, "it could not carry one segment"};
+    if (unset) continue;
+    if (const auto valid = check_rule(values, r, origin_of); !valid) return valid;
+  }
+  return {};
+}
+
 outcome<void> check_ports(const options& values, const describe_origin& origin_of) {
   if ((values.bootstrap.port_first == 0) == (values.bootstrap.port_last == 0)) return {};
   return fail(errc::bad_configuration,
@@ -107,6 +115,10 @@ outcome<void> validate(const options& values, const describe_origin& origin_of) 
   if (const auto valid = check_staging(values, origin_of); !valid) return valid;
   for (const rule& r : rules)
     if (const auto valid = check_rule(values, r, origin_of); !valid) return valid;
+  for (std::uint32_t i = 0; i < tier_count; ++i)
+    if (const auto valid = check_tier(values, tier{static_cast<std::uint8_t>(i)}, origin_of);
+        !valid)
+      return valid;
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "runtime/memory_ledger.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/operation_options.hpp"
+#include "runtime/place.hpp"
 #include "runtime/rank_dump.hpp"
 #include "runtime/result.hpp"
 #include "runtime/window.hpp"
@@ -34,6 +36,10 @@ struct communicator_options {
   std::string config_file = {};  ///< path of a TOML file; empty: none
   /// Options set in code, by full name: {"transport.segment_bytes", "262144"}. Text as in the file.
   std::vector<std::pair<std::string, std::string>> settings = {};
+  /// Where this process stands; goes before section [topology] of the configuration. Called once by
+  /// `join`, on its thread, with the rank. Levels it leaves empty are not known, a host it leaves
+  /// empty is the system's.
+  std::function<place(troupe::rank)> find_place = {};
 };
 
 /// in[count] -> out[count] on every rank. `send == receive` is in place.

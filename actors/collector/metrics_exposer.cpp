@@ -44,6 +44,7 @@ class endpoint_collectable final : public prometheus::Collectable {
     collect_actors(out);
     collect_operations(out);
     collect_wire(out);
+    collect_tiers(out);
     collect_gauges(out);
     collect_memory(out);
     return out;
@@ -126,7 +127,27 @@ class endpoint_collectable final : public prometheus::Collectable {
         o.stale_dropped);
     one("troupe_duplicate_writes_dropped_total", "Writes that had arrived before.",
         o.duplicates_dropped);
-    one("troupe_leases_throttled_total", "Budget requests that had to wait.", o.throttled_leases);
+  }
+
+  void collect_tiers(std::vector<family>& out) const {
+    auto throttled =
+        make_family("troupe_leases_throttled_total", "Budget requests of a tier that had to wait.",
+                    prometheus::MetricType::Counter);
+    auto sent = make_family("troupe_tier_segment_bytes_sent_total",
+                            "Bytes of segments posted to peers of a tier.",
+                            prometheus::MetricType::Counter);
+    auto leased =
+        make_family("troupe_tier_leased_bytes", "What links may have in flight to peers of a tier.",
+                    prometheus::MetricType::Gauge);
+    for (std::size_t i = 0; i < tier_count; ++i) {
+      const std::string name{to_string(static_cast<tier>(i))};
+      add(throttled, {{"tier", name}}, operations_.throttled_leases[i].get());
+      add(sent, {{"tier", name}}, operations_.segment_bytes_to[i].get());
+      add(leased, {{"tier", name}}, operations_.leased_bytes[i].get());
+    }
+    out.push_back(std::move(throttled));
+    out.push_back(std::move(sent));
+    out.push_back(std::move(leased));
   }
 
   void collect_gauges(std::vector<family>& out) const {

@@ -7,6 +7,7 @@
 #include "actors/collector/operation_cells.hpp"
 #include "actors/worker/worker_counters.hpp"
 #include "runtime/operation.hpp"
+#include "runtime/place.hpp"
 
 namespace troupe::actors {
 
@@ -37,7 +38,9 @@ struct operation_counters {
   single_writer_counter control_messages_sent;
   single_writer_counter stale_dropped;
   single_writer_counter duplicates_dropped;
-  single_writer_counter throttled_leases;
+  std::array<single_writer_counter, tier_count> throttled_leases;  ///< by tier
+  std::array<single_writer_counter, tier_count> segment_bytes_to;  ///< by tier, sent
+  std::array<single_writer_counter, tier_count> leased_bytes;      ///< by tier, a gauge
 
   // View changes of all fault-tolerant communicators of the endpoint.
   single_writer_counter view_changes;

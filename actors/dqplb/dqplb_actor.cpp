@@ -4,25 +4,12 @@
 
 namespace troupe::actors {
 
-namespace {
-
-std::uint64_t cap_of(const config::dqplb_options& options, net::tier which) {
-  switch (which) {
-    case net::tier::same_rack: return options.same_rack_bytes;
-    case net::tier::same_zone: return options.same_zone_bytes;
-    case net::tier::cross_zone: return options.cross_zone_bytes;
-    case net::tier::cross_data_center: return options.cross_data_center_bytes;
-    case net::tier::unknown: return options.unknown_bytes;
-  }
-  return options.unknown_bytes;
-}
-
-}  // namespace
-
-void dqplb_actor_state::init(dqplb_actor::pointer, endpoint_context& context, net::tier which) {
+void dqplb_actor_state::init(dqplb_actor::pointer, endpoint_context& context, tier which) {
   context_ = &context;
-  state_.cap_bytes = cap_of(context.options.dqplb, which);
-  state_.lease_bytes = context.options.dqplb.lease_bytes;
+  tier_ = which;
+  const auto& limits = config::limits_of(context.options, which);
+  state_.cap_bytes = config::most_bytes_of(limits);
+  state_.lease_bytes = config::lease_bytes_of(context.options, which);
 }
 
 dqplb_actor::behavior_type dqplb_actor_state::make_behavior() {
@@ -45,7 +32,9 @@ void dqplb_actor_state::drive(const net::tier_event& event) {
   net::step(state_, event, effects_);
   for (const auto& effect : effects_)
     apply(effect);
-  context_->counters.throttled_leases.set(state_.throttled_total);
+  auto& counters = context_->counters;
+  counters.throttled_leases[static_cast<std::size_t>(tier_)].set(state_.throttled_total);
+  counters.leased_bytes[static_cast<std::size_t>(tier_)].set(state_.held_bytes);
 }
 
 void dqplb_actor_state::apply(const net::grant_lease& effect) {
@@ -53,7 +42,7 @@ void dqplb_actor_state::apply(const net::grant_lease& effect) {
   if (found != context_->links.end()) context_->send(found->second, lease_granted{effect.bytes});
 }
 
-dqplb_actor spawn_dqplb(endpoint_context& context, net::tier which) {
+dqplb_actor spawn_dqplb(endpoint_context& context, tier which) {
   return spawn_actor<dqplb_actor, dqplb_actor_state>(context, which);
 }
 

@@ -16,7 +16,7 @@ class dqplb_actor_state {
 
   static inline const char* name = "troupe.dqplb";
 
-  void init(dqplb_actor::pointer self, endpoint_context& context, net::tier which);
+  void init(dqplb_actor::pointer self, endpoint_context& context, tier which);
   dqplb_actor::behavior_type make_behavior();
 
  private:
@@ -24,10 +24,11 @@ class dqplb_actor_state {
   void apply(const net::grant_lease& effect);
 
   endpoint_context* context_ = nullptr;
+  tier tier_ = tier::unknown;
   net::tier_state state_;
   net::tier_effects effects_;
 };
 
-dqplb_actor spawn_dqplb(endpoint_context& context, net::tier which);
+dqplb_actor spawn_dqplb(endpoint_context& context, tier which);
 
 }  // namespace troupe::actors

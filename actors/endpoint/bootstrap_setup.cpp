@@ -6,7 +6,7 @@
 namespace troupe::actors {
 
 net::bootstrap_options make_bootstrap_options(const config::options& options,
-                                              const endpoint_identity& who, std::uint32_t host_id) {
+                                              const endpoint_identity& who) {
   net::bootstrap_options out;
   out.self = who.self;
   out.world_size = who.world_size;
@@ -19,7 +19,7 @@ net::bootstrap_options make_bootstrap_options(const config::options& options,
   for (auto& agreed : config::must_agree_options(options))
     out.must_agree.push_back({std::move(agreed.name), std::move(agreed.value)});
   out.data_lane_count = options.transport.data_lane_count;
-  out.host_id = host_id;
+  out.place = who.where;
   out.timeout = options.bootstrap.timeout;
   out.step_timeout = options.bootstrap.step_timeout;
   out.connect_timeout = options.bootstrap.connect_timeout;

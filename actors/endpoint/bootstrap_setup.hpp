@@ -5,9 +5,8 @@
 
 namespace troupe::actors {
 
-/// What bootstrap needs, from the configuration and from who this endpoint is. `host_id`: equal
-/// for ranks of one host.
+/// What bootstrap needs, from the configuration and from who this endpoint is.
 net::bootstrap_options make_bootstrap_options(const config::options& options,
-                                              const endpoint_identity& who, std::uint32_t host_id);
+                                              const endpoint_identity& who);
 
 }  // namespace troupe::actors

@@ -69,7 +69,8 @@ void endpoint_actor_state::on_join(const join_requested& message) {
   join_answer_ = message.answer;
   context_->recorder.board.set_phase(endpoint_phase::joining);
   spawn_watchdog_child();
-  spawn_dqplb_child();
+  for (std::uint8_t i = 0; i < tier_count; ++i)
+    spawn_dqplb_child(tier{i});
   spawn_collector_child();
   context_->bootstrap = spawn_bootstrap(*context_, bootstrap_options_, entropy_);
   self_->monitor(context_->bootstrap);
@@ -183,7 +184,7 @@ void endpoint_actor_state::introduce(rank peer) {
   const net::address_list list{
       .wants_book = peer == invited.contact,
       .entries = {
-          {context_->identity.self, {context_->network.address(), bootstrap_options_.host_id}}}};
+          {context_->identity.self, {context_->network.address(), bootstrap_options_.place}}}};
   context_->send(context_->link_to(peer),
                  frame_request{std::make_shared<std::vector<std::byte>>(net::encode(list))});
 }
@@ -213,7 +214,8 @@ void endpoint_actor_state::forget_link(rank peer) {
   self_->demonitor(found->second.address());
   stop_actor(found->second);
   context_->links.erase(found);
-  context_->send(context_->dqplb, lease_holder_gone{peer});
+  context_->send(context_->dqplb[static_cast<std::size_t>(context_->tier_of(peer))],
+                 lease_holder_gone{peer});
   context_->send(context_->bootstrap, link_forgotten{peer});
   end_transfers(peer);
   leaving_links_.erase(peer);
@@ -273,7 +275,8 @@ void endpoint_actor_state::finish_shut_down() {
   for (auto& entry : context_->operations.entries())
     if (entry.live && entry.runner) stop_actor(entry.runner);
   stop_actor(context_->bootstrap);
-  stop_actor(context_->dqplb);
+  for (auto& budget : context_->dqplb)
+    stop_actor(budget);
   stop_actor(watchdog_);
   stop_actor(collector_);
   context_->home.remove(context_->router);
@@ -283,7 +286,8 @@ void endpoint_actor_state::finish_shut_down() {
   context_->ranks.clear();
   context_->links.clear();
   context_->bootstrap = nullptr;
-  context_->dqplb = nullptr;
+  for (auto& budget : context_->dqplb)
+    budget = nullptr;
   context_->endpoint = nullptr;
   watchdog_ = nullptr;
   collector_ = nullptr;
@@ -296,9 +300,10 @@ void endpoint_actor_state::spawn_watchdog_child() {
   self_->monitor(watchdog_);
 }
 
-void endpoint_actor_state::spawn_dqplb_child() {
-  context_->dqplb = spawn_dqplb(*context_, net::tier::unknown);
-  self_->monitor(context_->dqplb);
+void endpoint_actor_state::spawn_dqplb_child(tier which) {
+  auto& child = context_->dqplb[static_cast<std::size_t>(which)];
+  child = spawn_dqplb(*context_, which);
+  self_->monitor(child);
 }
 
 void endpoint_actor_state::spawn_collector_child() {
@@ -318,9 +323,10 @@ void endpoint_actor_state::on_down(const caf::down_msg& message) {
     spawn_collector_child();
     return;
   }
-  if (context_->dqplb.address() == message.source) {
+  for (std::uint8_t i = 0; i < tier_count; ++i) {
+    if (context_->dqplb[i].address() != message.source) continue;
     counters.restarted(actor_kind::dqplb);
-    spawn_dqplb_child();
+    spawn_dqplb_child(tier{i});
     return;
   }
   for (const auto& [peer, link] : context_->links) {

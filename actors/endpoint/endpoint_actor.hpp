@@ -47,7 +47,7 @@ class endpoint_actor_state : public timer_owner {
                          const std::optional<coming_in>& coming = std::nullopt);
   void introduce(rank peer);
   void spawn_watchdog_child();
-  void spawn_dqplb_child();
+  void spawn_dqplb_child(tier which);
   void spawn_collector_child();
   void note_dead(rank peer, const std::shared_ptr<const failure>& why);
   void forget_link(rank peer);

@@ -111,6 +111,11 @@ lane_kind endpoint_context::lanes_among(communicator_id id, const membership& me
   return kind;
 }
 
+tier endpoint_context::tier_of(rank peer) const {
+  if (book_owner == nullptr || !book_owner->book.contains(peer)) return tier::unknown;
+  return tier_between(identity.where, book_owner->book.at(peer).place);
+}
+
 std::string endpoint_context::describe(rank peer) const {
   std::string out = "rank " + std::to_string(peer.value);
   if (book_owner != nullptr && book_owner->book.contains(peer) &&

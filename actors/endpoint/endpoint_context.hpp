@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -33,6 +34,7 @@
 #include "runtime/buffer_table.hpp"
 #include "runtime/lane.hpp"
 #include "runtime/memory_ledger.hpp"
+#include "runtime/place.hpp"
 #include "runtime/random.hpp"
 #include "runtime/slab.hpp"
 
@@ -45,6 +47,7 @@ struct endpoint_identity {
   lane_address rendezvous{};
   std::uint64_t job_hash = 0;
   std::optional<invitation> invited{};  ///< the job has begun, and this lets the endpoint in
+  place_code where{};
 };
 
 /// What the actors of one endpoint share: they all run on one thread, so it is plain memory. Owned
@@ -84,7 +87,7 @@ struct endpoint_context {
 
   endpoint_actor endpoint;
   bootstrap_actor bootstrap;
-  dqplb_actor dqplb;  ///< tier of peers whose place is unknown: all, until there is a topology
+  std::array<dqplb_actor, tier_count> dqplb;  ///< by tier
 
   std::pmr::unordered_map<std::uint32_t, qp_group_actor> links;  ///< by world rank
   std::pmr::map<std::uint32_t, rank_actor> ranks;                ///< by communicator id
@@ -139,6 +142,9 @@ struct endpoint_context {
   /// members. Asked once a communicator, and again when the network chose anew.
   lane_kind lanes_among(communicator_id id, const membership& members);
   void forget_lanes(communicator_id id) { known_lanes_.erase(id.value); }
+
+  /// The distance class of world rank `peer`; unknown before this endpoint has joined.
+  tier tier_of(rank peer) const;
 
   /// "rank 3 (127.0.0.1:4711)", for texts.
   std::string describe(rank peer) const;

@@ -11,6 +11,7 @@
 #include "actors/endpoint/endpoint_actor.hpp"
 #include "actors/endpoint/quiet_network.hpp"
 #include "config/launch_environment.hpp"
+#include "config/topology_file.hpp"
 #include "net/crypto/system_entropy.hpp"
 #include "net/host/host_network.hpp"
 #include "net/tcp/tcp_address.hpp"
@@ -47,10 +48,6 @@ std::string host_name() {
   return name;
 }
 
-std::uint32_t host_id() {
-  return static_cast<std::uint32_t>(fnv(host_name()));
-}
-
 /// An address without its port and brackets.
 std::string host_of(lane_address address) {
   address.port = 0;
@@ -58,6 +55,21 @@ std::string host_of(lane_address address) {
   host.resize(host.rfind(':'));
   if (host.front() == '[') host = host.substr(1, host.size() - 2);
   return host;
+}
+
+outcome<place> place_of(rank self, const communicator_options& asked,
+                        const config::topology_options& topology) {
+  if (!asked.find_place) {
+    auto found = config::find_place(topology, host_name());
+    if (!found) return fail(std::move(found.error()));
+    return found->where;
+  }
+  auto where = asked.find_place(self);
+  if (const auto complete = check_place(where); !complete)
+    return fail(errc::bad_argument, "find_place of rank " + std::to_string(self.value) + ": " +
+                                        complete.error().message);
+  if (where.host.empty()) where.host = topology.host.empty() ? host_name() : topology.host;
+  return where;
 }
 
 outcome<endpoint_identity> find_identity(const communicator_options& options,
@@ -145,6 +157,9 @@ outcome<std::shared_ptr<endpoint_host>> endpoint_host::open(const communicator_o
   if (!loaded) return fail(loaded.error());
   auto who = find_identity(options, loaded->values);
   if (!who) return fail(who.error());
+  const auto where = place_of(who->self, options, loaded->values.topology);
+  if (!where) return fail(where.error());
+  who->where = code_of(*where);
   std::shared_ptr<endpoint_host> made(new endpoint_host(std::move(*loaded), *who));
   auto network = open_network(made->loaded_.values, *who, made->buffers_, *made->ledger_);
   if (!network) return fail(network.error());
@@ -186,7 +201,7 @@ outcome<void> endpoint_host::start() {
     if (!reader) return fail(reader.error());
     context_->exits = std::move(*reader);
   }
-  auto bootstrap = make_bootstrap_options(loaded_.values, identity_, host_id());
+  auto bootstrap = make_bootstrap_options(loaded_.values, identity_);
   if (identity_.invited && net::digest_of(bootstrap.must_agree) != identity_.invited->agreed)
     return fail(errc::bad_configuration,
                 "options that have to be equal on all ranks differ from those of the job that the "

@@ -6,6 +6,7 @@
 
 #include "actors/endpoint/spawn_actor.hpp"
 #include "actors/qp_group/link_reporting.hpp"
+#include "actors/qp_group/link_setup.hpp"
 #include "actors/rank/rank_messages.hpp"
 #include "runtime/assert.hpp"
 
@@ -16,25 +17,6 @@ namespace {
 // Rounds of one lane before others get their turn.
 constexpr std::size_t rounds_per_poll = 8;
 
-net::link_options make_link_options(const config::options& all, rank peer) {
-  net::link_options out;
-  const auto& transport = all.transport;
-  out.peer = peer;
-  out.data_lane_count = transport.data_lane_count;
-  out.segment_bytes = transport.segment_bytes;
-  out.eager_bytes_max = transport.eager_bytes;
-  out.eager_slot_count = transport.eager_slot_count;
-  out.window_segment_count = transport.window_segment_count;
-  out.transfer_count_max = transport.transfer_count;
-  out.parked_bytes_max = transport.parked_bytes;
-  out.budget_lease_bytes = all.dqplb.lease_bytes;
-  out.write_timeout = transport.write_timeout;
-  out.ack_delay = transport.ack_delay;
-  out.heartbeat_interval = transport.heartbeat_interval;
-  out.silence_timeout = transport.silence_timeout;
-  return out;
-}
-
 }  // namespace
 
 void qp_group_actor_state::init(qp_group_actor::pointer self, endpoint_context& context,
@@ -42,13 +24,20 @@ void qp_group_actor_state::init(qp_group_actor::pointer self, endpoint_context& 
   self_ = self;
   context_ = &context;
   peer_ = peer;
+  tier_ = context.tier_of(peer);
   timer_ = context.timers.create(*this);
   make_rings();
   context.send(context.bootstrap, link_request{peer});
 }
 
+lane_kind qp_group_actor_state::lanes_to_peer() const {
+  const auto* book = context_->book_owner;
+  const bool known = book != nullptr && book->book.contains(peer_);
+  return known ? context_->network.kind_to(book->book.at(peer_).address) : context_->network.kind();
+}
+
 void qp_group_actor_state::make_rings() {
-  auto options = make_link_options(context_->options, peer_);
+  auto options = make_link_options(context_->options, peer_, tier_, lanes_to_peer());
   const auto bytes = net::eager_ring_bytes(options);
   slot_bytes_ = net::eager_slot_bytes(options);
   parking_bytes_ = options.eager_bytes_max;
@@ -242,11 +231,13 @@ void qp_group_actor_state::apply_one(const net::report_unmatched& effect) {
 }
 
 void qp_group_actor_state::apply_one(const net::request_budget& effect) {
-  context_->send(context_->dqplb, lease_request{peer_, effect.bytes});
+  context_->send(context_->dqplb[static_cast<std::size_t>(tier_)],
+                 lease_request{peer_, effect.bytes});
 }
 
 void qp_group_actor_state::apply_one(const net::return_budget& effect) {
-  context_->send(context_->dqplb, lease_return{peer_, effect.bytes});
+  context_->send(context_->dqplb[static_cast<std::size_t>(tier_)],
+                 lease_return{peer_, effect.bytes});
 }
 
 void qp_group_actor_state::apply_one(const net::arm_link_timer& effect) {
@@ -404,6 +395,8 @@ void qp_group_actor_state::publish() {
   watch_unmatched(!lost_ && net::holds_unmatched(*state_));
   const auto& now = state_->counters;
   auto& out = context_->counters;
+  out.segment_bytes_to[static_cast<std::size_t>(tier_)].add(now.segment_bytes_sent -
+                                                            published_.segment_bytes_sent);
   out.segments_sent.add(now.segments_sent - published_.segments_sent);
   out.segment_bytes_sent.add(now.segment_bytes_sent - published_.segment_bytes_sent);
   out.eager_messages_sent.add(now.eager_sent - published_.eager_sent);

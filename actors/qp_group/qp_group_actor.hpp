@@ -71,6 +71,7 @@ class qp_group_actor_state : public lane_owner, public timer_owner {
   void refuse_fetch(const transfer_id& id);
 
   void make_rings();
+  lane_kind lanes_to_peer() const;
   void report(std::uint64_t token, bool was_put, error failed, const operation_signature& theirs);
   void close_lanes();
   void publish();
@@ -85,6 +86,7 @@ class qp_group_actor_state : public lane_owner, public timer_owner {
   qp_group_actor::pointer self_ = nullptr;
   endpoint_context* context_ = nullptr;
   rank peer_;
+  tier tier_ = tier::unknown;
   std::unique_ptr<net::link_state> state_;
   net::link_effects effects_;
   bool resume_ = false;

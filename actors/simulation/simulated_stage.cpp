@@ -66,19 +66,20 @@ simulated_stage::simulated_stage(const stage_options& options)
     open(r, {rank{r}, options.rank_count, net::fabric::address_of(0), 0});
 }
 
-void simulated_stage::open(std::uint32_t number, const endpoint_identity& who) {
+void simulated_stage::open(std::uint32_t number, endpoint_identity who) {
   auto one = std::make_unique<simulated_rank>(options_.options);
   one->home = std::make_unique<simulated_worker>(*system_, fabric_, number);
   one->home->set_trace(&trace_);
   one->network = fabric_.make_network(number, one->buffers);
+  who.where = code_of(options_.find_place ? options_.find_place(rank{number})
+                                          : place{.host = "rank-" + std::to_string(number)});
   one->context = std::make_unique<endpoint_context>(one->options, who, *one->home, one->buffers,
                                                     *one->network, one->counters, *one->ledger);
   std::array<std::byte, 32> entropy{};
   auto bits = random_stream(options_.seed).fork(number + 1);
   for (auto& byte : entropy)
     byte = static_cast<std::byte>(bits.next());
-  one->actor =
-      spawn_endpoint(*one->context, make_bootstrap_options(one->options, who, number), entropy);
+  one->actor = spawn_endpoint(*one->context, make_bootstrap_options(one->options, who), entropy);
   one->way_in = std::make_shared<door>(*this, *one);
   one->joined = std::make_shared<ticket<communicator_seat>>();
   ranks_.push_back(std::move(one));

@@ -25,6 +25,8 @@ struct stage_options {
   std::uint64_t seed = 1;
   config::options options;
   net::fabric_options fabric;  ///< its seed is replaced by `seed`
+  /// Where a rank stands; none: each on a host of its own, nobody knows where.
+  std::function<place(rank)> find_place = {};
 };
 
 /// A whole job in one thread under virtual time: the real actors of every rank on a simulated
@@ -102,7 +104,7 @@ class simulated_stage {
     std::unique_ptr<communicator> world;
   };
 
-  void open(std::uint32_t number, const endpoint_identity& who);
+  void open(std::uint32_t number, endpoint_identity who);
   bool run_one(instant limit);
   void collect_ready();
   bool advance(instant limit);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "net/bootstrap/bootstrap_wire.hpp"
 #include "net/bootstrap/detail/byte_cursor.hpp"
 
 namespace troupe::net {
@@ -14,7 +15,7 @@ constexpr std::array<std::byte, 4> magic{std::byte{'T'}, std::byte{'R'}, std::by
 constexpr std::uint8_t version = 1;
 constexpr std::uint8_t wants_book_flag = 1;
 constexpr std::size_t header_bytes = 12;
-constexpr std::size_t entry_bytes = 26;
+constexpr std::size_t entry_bytes = 4 + book_entry_wire_bytes;
 
 }  // namespace
 
@@ -29,9 +30,9 @@ std::vector<std::byte> encode(const address_list& list) {
   writer.integer(static_cast<std::uint32_t>(count));
   for (std::size_t i = 0; i < count; ++i) {
     writer.integer(list.entries[i].who.value);
-    writer.bytes(list.entries[i].where.address.host);
-    writer.integer(list.entries[i].where.address.port);
-    writer.integer(list.entries[i].where.host_id);
+    std::array<std::byte, book_entry_wire_bytes> where{};
+    write_entry(list.entries[i].where, where);
+    writer.bytes(where);
   }
   return out;
 }
@@ -58,9 +59,7 @@ result<address_list> decode_address_list(std::span<const std::byte> bytes) {
   out.entries.resize(count);
   for (auto& one : out.entries) {
     in.integer(one.who.value);
-    in.bytes(one.where.address.host);
-    in.integer(one.where.address.port);
-    in.integer(one.where.host_id);
+    one.where = entry_at({.block = 0, .count = 1, .entries = in.take(book_entry_wire_bytes)}, 0);
   }
   return out;
 }

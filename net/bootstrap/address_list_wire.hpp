@@ -25,7 +25,7 @@ struct address_list {
 };
 
 /// Most entries. Derived: what fits the longest frame that a link carries in parts.
-inline constexpr std::uint32_t address_list_count_max = 3600;
+inline constexpr std::uint32_t address_list_count_max = 2500;
 
 /// Layout (little-endian): magic "TRPA", u8 version = 1, u8 flags (1: wants the book), u16 zero,
 /// u32 count, then for each u32 rank and an entry of the book (docs/protocols/bootstrap.md).

@@ -28,7 +28,7 @@ void on(turn& t, const join_started& event) {
                      "phase start: a world has at least 1 rank and a link at most 254 data lanes");
   if (options.world_size == 1 && options.self.value == 0) {
     state.book.resize(1);
-    state.book.set(rank{0}, {state.own_address, options.host_id});
+    state.book.set(rank{0}, {state.own_address, options.place});
     state.phase = bootstrap_phase::joined;
     emit(t, report_joined{});
     return;
@@ -37,8 +37,8 @@ void on(turn& t, const join_started& event) {
     // The ring goes on without it, and it learns the addresses of others over its first link.
     TROUPE_MARK("newcomer: begins");
     state.book.resize(options.world_size);
-    state.book.set(options.self, {state.own_address, options.host_id});
-    state.book.set(options.contact->member, {options.contact->address, 0});
+    state.book.set(options.self, {state.own_address, options.place});
+    state.book.set(options.contact->member, {options.contact->address, {}});
     state.phase = bootstrap_phase::joined;
     emit(t, report_joined{});
     return;
@@ -52,7 +52,7 @@ void on(turn& t, const join_started& event) {
             " ranks in two levels, the world has " + std::to_string(options.world_size));
   state.book.resize(options.world_size);
   if (options.self.value < options.world_size) {
-    state.book.set(options.self, {state.own_address, options.host_id});
+    state.book.set(options.self, {state.own_address, options.place});
     state.ring.successor.peer = state.plan.successor_of(options.self);
     state.ring.predecessor.peer = state.plan.predecessor_of(options.self);
     const auto blocks = (options.world_size + page_entry_count - 1) / page_entry_count;

@@ -10,6 +10,7 @@
 
 #include "runtime/instant.hpp"
 #include "runtime/lane.hpp"
+#include "runtime/place.hpp"
 #include "runtime/strong_types.hpp"
 
 namespace troupe::net {
@@ -17,7 +18,7 @@ namespace troupe::net {
 /// Version of everything that follows the handshake. The handshake itself has a format of its own
 /// (`bootstrap_wire.hpp`), so that ranks of different versions can still prove themselves and be
 /// told why they do not fit.
-inline constexpr std::uint16_t bootstrap_protocol_version = 1;
+inline constexpr std::uint16_t bootstrap_protocol_version = 2;
 
 /// An option that has to be equal on all ranks, as text.
 struct must_agree_option {
@@ -53,7 +54,7 @@ struct bootstrap_options {
   bootstrap_crypto crypto;
   std::vector<must_agree_option> must_agree;  ///< at most 65,535, names up to 128 bytes
   std::uint32_t data_lane_count = 1;          ///< at most 254
-  std::uint32_t host_id = 0;                  ///< equal for ranks of one host; goes into the book
+  place_code place{};                         ///< where this rank stands; goes into the book
   duration timeout = std::chrono::seconds(60);
   duration step_timeout = std::chrono::seconds(10);
   duration connect_timeout = std::chrono::seconds(10);

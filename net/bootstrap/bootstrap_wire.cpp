@@ -271,7 +271,10 @@ book_entry entry_at(const book_page_frame& page, std::size_t index) {
   book_entry entry;
   in.bytes(entry.address.host);
   in.integer(entry.address.port);
-  in.integer(entry.host_id);
+  in.integer(entry.place.data_center);
+  in.integer(entry.place.zone);
+  in.integer(entry.place.rack);
+  in.integer(entry.place.host);
   return entry;
 }
 
@@ -279,7 +282,10 @@ void write_entry(const book_entry& entry, std::span<std::byte, book_entry_wire_b
   byte_writer writer(out);
   writer.bytes(entry.address.host);
   writer.integer(entry.address.port);
-  writer.integer(entry.host_id);
+  writer.integer(entry.place.data_center);
+  writer.integer(entry.place.zone);
+  writer.integer(entry.place.rack);
+  writer.integer(entry.place.host);
 }
 
 rank rank_at(const deaths_frame& frame, std::size_t index) {

@@ -179,10 +179,10 @@ using bootstrap_frame =
                  failed_frame, ring_open_frame, book_page_frame, ring_ack_frame, deaths_frame,
                  leaving_frame>;
 
-inline constexpr std::size_t book_entry_wire_bytes = 22;
+inline constexpr std::size_t book_entry_wire_bytes = 34;
 inline constexpr std::size_t page_entry_count =
     (lane_message_bytes_max - bootstrap_header_bytes - 6) / book_entry_wire_bytes;
-static_assert(page_entry_count == 45);
+static_assert(page_entry_count == 29);
 inline constexpr std::size_t deaths_per_frame = 250;
 inline constexpr std::size_t failure_text_bytes_max = 900;
 inline constexpr std::size_t option_name_bytes_max = 128;

@@ -58,7 +58,7 @@ void send_registration(turn& t) {
                  .self = state.options.self,
                  .world_size = state.options.world_size,
                  .role = leads ? rendezvous_role::leader : rendezvous_role::member,
-                 .host_id = state.options.host_id,
+                 .host_id = state.options.place.host,
                  .instance = state.instance,
                  .digest = state.digest,
                  .patience_microseconds = static_cast<std::uint64_t>(patience.count()),

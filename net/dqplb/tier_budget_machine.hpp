@@ -7,17 +7,6 @@
 
 namespace troupe::net {
 
-/// Distance class of a peer. A peer whose place is not known is a class of its own, never "near".
-enum class tier : std::uint8_t {
-  same_rack = 0,
-  same_zone = 1,
-  cross_zone = 2,
-  cross_data_center = 3,
-  unknown = 4,
-};
-
-inline constexpr std::uint32_t tier_count = 5;
-
 // -- events ---------------------------------------------------------------------------------------
 
 /// The link with this id wants the right to have `bytes` more in flight.

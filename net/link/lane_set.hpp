@@ -11,6 +11,13 @@ namespace troupe::net {
 
 inline constexpr std::uint8_t no_lane = 0xff;
 
+/// What a data lane has in flight, beside its depth, when it takes no more; the last write may go
+/// beyond `bytes`.
+struct lane_limits {
+  std::uint32_t write_count = 0;
+  std::uint64_t bytes = 0;
+};
+
 /// One lane as this side sees it. It may be opened and lost many times; each life has a number on
 /// either side (`generation`, `peer_generation`), told in the hello that opens it.
 struct lane_record {
@@ -23,7 +30,8 @@ struct lane_record {
   instant opened_at{};
   instant progressed_at{};  ///< last completion
   std::uint32_t writes_in_flight = 0;
-  segment_chain unfinished;  ///< oldest first
+  std::uint64_t bytes_in_flight = 0;  ///< of segments
+  segment_chain unfinished;           ///< oldest first
   std::uint32_t messages_posted = 0;
   std::uint32_t messages_consumed = 0;  ///< of those, how many the peer has for certain
 
@@ -45,6 +53,9 @@ struct lane_record {
   /// May carry writes: both ends know this life, and every write of earlier ones is settled.
   bool usable() const { return open && greeted && !awaiting_fence; }
   bool has_room() const { return usable() && writes_in_flight < depth; }
+  bool has_room(const lane_limits& limits) const {
+    return has_room() && writes_in_flight < limits.write_count && bytes_in_flight < limits.bytes;
+  }
 };
 
 /// The lanes of a link and which of them carries the control stream.
@@ -72,7 +83,7 @@ struct lane_set {
 
   /// Lane for a segment: the data lanes with room in turn; the control lane only if no data lane
   /// is usable.
-  std::uint8_t pick_for_data();
+  std::uint8_t pick_for_data(const lane_limits& limits);
 };
 
 }  // namespace troupe::net

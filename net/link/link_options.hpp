@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "net/link/flight_window.hpp"
 #include "net/wire/control_wire.hpp"
 #include "net/wire/eager_wire.hpp"
 #include "runtime/buffer_view.hpp"
@@ -20,12 +21,18 @@ struct link_options {
 
   std::uint32_t data_lane_count = 1;           ///< 1 to 16; must agree
   std::uint64_t segment_bytes = 256 * 1024;    ///< largest write, 1 to 2^30; must agree
+  std::uint64_t cut_bytes = 0;                 ///< where transfers are cut; 0: `segment_bytes`
   std::uint64_t eager_bytes_max = 16 * 1024;   ///< larger transfers take the handshake; must agree
   std::uint32_t eager_slot_count = 64;         ///< 2 to 64, an immediate names them; must agree
   std::uint32_t window_segment_count = 1024;   ///< power of two, 2 to 2^22; must agree
   std::uint32_t transfer_count_max = 4096;     ///< puts and accepts pending here; must agree
   std::uint64_t parked_bytes_max = 4 << 20;    ///< early eager messages kept aside
+  bool budget_capped = true;                   ///< false: budget is not asked for, nor held to
   std::uint64_t budget_lease_bytes = 8 << 20;  ///< budget is asked for in pieces of this
+  std::uint64_t budget_write_bytes_min = 0;    ///< a shorter write counts as this much
+  std::uint64_t lane_bytes_max = 1ull << 40;   ///< of segments in flight on one data lane, and
+  std::uint32_t lane_write_count_max = 4096;   ///< so many, if its depth allows that many
+  flight_window_options window{};              ///< of segments in flight on all lanes
   std::uint32_t notice_count_max = 32;         ///< notices that wait for room
   /// Least depth of a lane, at least 10. A lane with less is closed at once. Half of it, at most
   /// 32, is the number of control messages in flight.
@@ -48,6 +55,17 @@ struct link_options {
   std::span<const std::byte> receive_ring{};  ///< `eager_ring_bytes`; peers write, the core reads
   buffer_view staging_ring{};                 ///< `eager_ring_bytes`; sources of eager writes
 };
+
+/// Longest segment of a transfer.
+constexpr std::uint64_t cut_of(const link_options& options) {
+  return options.cut_bytes == 0 ? options.segment_bytes : options.cut_bytes;
+}
+
+/// What a segment of `bytes` counts against the budget while a lane has it.
+constexpr std::uint64_t budget_charge(const link_options& options, std::uint64_t bytes) {
+  return bytes == 0 || bytes > options.budget_write_bytes_min ? bytes
+                                                              : options.budget_write_bytes_min;
+}
 
 /// Bytes of one slot of the receive ring and of the staging ring: header and payload, rounded up
 /// to a cache line.

@@ -36,9 +36,11 @@ link_state::link_state(const link_options& o, std::pmr::memory_resource* from)
       parking(parking_place_count(o), from),
       slot_transfers(o.eager_slot_count, no_index, from),
       memory(from),
+      window(o.window),
       notices{.entries = std::pmr::vector<notice_queue::entry>(o.notice_count_max, from)} {
   lanes.count = static_cast<std::uint8_t>(o.data_lane_count + 1);
   eager_out.credit_count = o.eager_slot_count - granted_slot_count(o);
+  budget.capped = o.budget_capped;
   acks.told_control = control.expected();
   acks.told_data = o.first_sequence;
 }

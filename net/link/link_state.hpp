@@ -8,6 +8,7 @@
 
 #include "net/link/control_stream.hpp"
 #include "net/link/eager_slots.hpp"
+#include "net/link/flight_window.hpp"
 #include "net/link/lane_set.hpp"
 #include "net/link/link_counters.hpp"
 #include "net/link/link_options.hpp"
@@ -56,9 +57,13 @@ struct budget_account {
   std::uint64_t granted = 0;
   std::uint64_t used = 0;
   std::uint64_t requested = 0;  ///< asked for and not yet granted
+  bool capped = true;
   instant idle_deadline = never;
 
-  std::uint64_t available() const { return granted > used ? granted - used : 0; }
+  std::uint64_t available() const {
+    if (!capped) return ~0ull;
+    return granted > used ? granted - used : 0;
+  }
 };
 
 /// Notices of the owner that wait for room in the control stream.
@@ -121,6 +126,7 @@ struct link_state {
   std::array<accept_channel, channel_count> channels_in{};
   operation_memory memory;
   budget_account budget;
+  flight_window window;
   held_puts held;
   acknowledgement_ledger acks;
   notice_queue notices;

@@ -30,6 +30,7 @@ struct segment {
   bool reads_source = false;  ///< counted in `transfer::reading` until it is finished
   bool landed = false;        ///< the peer has it, said by a fence; the acknowledgement will follow
   bool repeat = false;        ///< waits to be posted again
+  bool charged = false;       ///< counts against the budget
 };
 
 /// First and last of a chain through `segment::next`.

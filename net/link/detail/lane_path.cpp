@@ -44,9 +44,11 @@ void end_life(link_step& step, std::uint8_t lane) {
   while (!record.unfinished.empty()) {
     auto& w = s.sending.at_index(record.unfinished.first);
     s.sending.unlink(record.unfinished, w);
+    if (w.transfer != no_index) s.window.on_lost(w.length);
     note_finished(step, w);
   }
   record.writes_in_flight = 0;
+  record.bytes_in_flight = 0;
   const bool in_doubt = record.greeted && s.sending.acknowledged() != s.sending.next();
   if (in_doubt && !record.awaiting_fence) {
     record.awaiting_fence = true;

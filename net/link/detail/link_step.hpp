@@ -71,8 +71,14 @@ void pump_channels(link_step& step);
 bool may_begin(const link_state& s);
 pumped pump_eager(link_step& step);
 pumped pump_segments(link_step& step);
-pumped pump_budget(link_step& step);
+
+// -- budget_path.cpp: what may be in flight -------------------------------------------------------
+
 void on_budget_granted(link_step& step, const budget_granted& event);
+pumped pump_budget(link_step& step);
+
+/// Bytes of the next segment of `t` under budget and window; 0 if it must wait for more.
+std::uint64_t next_length(link_state& s, const transfer& t);
 
 // -- write_path.cpp: writes between post and acknowledgement --------------------------------------
 
@@ -88,6 +94,12 @@ void on_data_acknowledged(link_step& step, sequence number);
 void on_slots_consumed(link_step& step, std::uint32_t total);
 void retire_writes(link_step& step);
 pumped pump_repeats(link_step& step);
+
+/// Lane for a segment under the limits of the tier.
+std::uint8_t pick_for_data(link_state& s);
+
+/// The segment no longer counts against the budget: its lane is done with it, or the peer has it.
+void discharge(link_state& s, segment& w);
 
 // -- accept_path.cpp: transfers from the peer -----------------------------------------------------
 

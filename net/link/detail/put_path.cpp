@@ -8,11 +8,6 @@ namespace troupe::net::detail {
 
 namespace {
 
-// Chosen: below a page a segment costs more than it moves, so a nearly empty budget waits for what
-// is in flight; with nothing in flight it is used whatever it is, so that no link holds budget that
-// it cannot use while another waits for it.
-constexpr std::uint64_t smallest_cut_bytes = 4096;
-
 // Why the owner's put cannot be taken; ok if it can.
 error reason_to_reject(link_step& step, const put_requested& event) {
   auto& s = step.s;
@@ -108,15 +103,6 @@ pumped pump_granted(link_step& step) {
   return pumped::all;
 }
 
-// Bytes of the next segment of `t` under the budget; 0 if it must wait for more.
-std::uint64_t next_length(link_state& s, const transfer& t) {
-  const auto wanted = std::min(s.options.segment_bytes, t.bytes() - t.cursor);
-  const auto available = s.budget.available();
-  if (available >= wanted) return wanted;
-  if (available >= smallest_cut_bytes || s.budget.used == 0) return available;
-  return 0;
-}
-
 // Room for a segment: a part of the window stays free for eager writes.
 bool has_segment_room(const link_state& s) {
   const auto reserve = s.sending.capacity() / 8;
@@ -136,7 +122,8 @@ void send_segment(link_step& step, std::uint32_t index, std::uint64_t length, st
   w.reads_source = length > 0;
   if (w.reads_source) ++t.reading;
   ++t.unretired;
-  s.budget.used += length;
+  w.charged = length > 0;
+  s.budget.used += budget_charge(s.options, length);
   ++s.counters.segments_sent;
   s.counters.segment_bytes_sent += length;
   if (w.notify) {
@@ -156,10 +143,6 @@ bool must_follow(const link_state& s, const transfer& t) {
   while (index != no_index && !is_window_put(s.transfers[index].id))
     index = s.transfers.next_in_list(index);
   return index != no_index;
-}
-
-bool has_demand(const link_state& s) {
-  return !s.transfers.empty(transfer_list::sending) || !s.transfers.empty(transfer_list::queued);
 }
 
 }  // namespace
@@ -323,46 +306,10 @@ pumped pump_segments(link_step& step) {
     // A put into a window may have no bytes: then it is its notification.
     if (length == 0 && !t.stopped && t.cursor != t.bytes()) return pumped::all;
     if (!step.has_room(1)) return pumped::until_full;
-    const auto lane = s.lanes.pick_for_data();
+    const auto lane = pick_for_data(s);
     if (lane == no_lane) return pumped::all;
     send_segment(step, index, length, lane);
   }
-  return pumped::all;
-}
-
-void on_budget_granted(link_step& step, const budget_granted& event) {
-  auto& budget = step.s.budget;
-  if (step.s.lost) {
-    if (event.bytes > 0) step.out.push_back(return_budget{event.bytes});
-    return;
-  }
-  budget.granted += event.bytes;
-  budget.requested -= std::min(budget.requested, event.bytes);
-}
-
-pumped pump_budget(link_step& step) {
-  auto& s = step.s;
-  auto& budget = s.budget;
-  if (!step.has_room(1)) return pumped::until_full;
-  if (has_demand(s)) {
-    budget.idle_deadline = never;
-    if (s.transfers.empty(transfer_list::sending) || budget.requested > 0) return pumped::all;
-    const auto& t = s.transfers[s.transfers.first(transfer_list::sending)];
-    const auto wanted = std::min(s.options.segment_bytes, t.bytes() - t.cursor);
-    if (t.stopped || budget.available() >= wanted) return pumped::all;
-    budget.requested = std::max(s.options.budget_lease_bytes, wanted);
-    ++s.counters.budget_requests;
-    step.out.push_back(request_budget{budget.requested});
-    return pumped::all;
-  }
-  if (budget.available() == 0) return pumped::all;
-  if (budget.idle_deadline == never) {
-    budget.idle_deadline = saturating_add(step.now, s.options.budget_hold);
-  }
-  if (step.now < budget.idle_deadline) return pumped::all;
-  const auto unused = budget.available();
-  budget.granted -= unused;
-  step.out.push_back(return_budget{unused});
   return pumped::all;
 }
 

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <utility>
+
 #include "net/link/detail/link_step.hpp"
 #include "runtime/mark.hpp"
 
@@ -50,6 +53,10 @@ void post(link_step& step, segment& w, std::uint8_t lane) {
   auto& record = s.lanes[lane];
   if (record.writes_in_flight == 0) record.progressed_at = step.now;
   ++record.writes_in_flight;
+  if (w.transfer != no_index) {
+    record.bytes_in_flight += w.length;
+    s.window.on_posted(w.length, step.now);
+  }
   w.posted_at = step.now;
   w.lane = lane;
   w.generation = record.generation;
@@ -57,6 +64,11 @@ void post(link_step& step, segment& w, std::uint8_t lane) {
   s.sending.append(record.unfinished, w);
   s.clock.last_sent = step.now;
   step.out.push_back(post_segment{lane, write_of(s, w)});
+}
+
+void discharge(link_state& s, segment& w) {
+  if (!std::exchange(w.charged, false)) return;
+  s.budget.used -= budget_charge(s.options, w.length);
 }
 
 void note_finished(link_step& step, segment& w) {
@@ -71,6 +83,15 @@ void note_finished(link_step& step, segment& w) {
     --s.held.count;
     s.transfers.tell(transfer_notice::release, w.transfer);
   }
+}
+
+std::uint8_t pick_for_data(link_state& s) {
+  auto lane_bytes = s.options.lane_bytes_max;
+  // An even share of an adapting window: a lane that is slower than the others keeps what it has,
+  // and the rest of the window goes to those that complete.
+  if (s.window.adapts())
+    lane_bytes = std::min(lane_bytes, s.window.bytes() / s.options.data_lane_count);
+  return s.lanes.pick_for_data({s.options.lane_write_count_max, lane_bytes});
 }
 
 void on_write_finished(link_step& step, const write_finished& event) {
@@ -91,7 +112,12 @@ void on_write_finished(link_step& step, const write_finished& event) {
   auto& record = s.lanes[event.lane];
   s.sending.unlink(record.unfinished, w);
   --record.writes_in_flight;
+  if (w.transfer != no_index) {
+    record.bytes_in_flight -= w.length;
+    s.window.on_completed(w.length, w.posted_at, step.now);
+  }
   record.progressed_at = step.now;
+  discharge(s, w);
   note_finished(step, w);
   retire_writes(step);
 }
@@ -113,9 +139,9 @@ void retire_writes(link_step& step) {
   auto& s = step.s;
   while (auto* w = s.sending.retirable()) {
     const auto index = w->transfer;
+    discharge(s, *w);
     s.sending.retire_one();
     if (index == no_index) continue;
-    s.budget.used -= w->length;
     auto& t = s.transfers[index];
     if (--t.unretired == 0 && t.phase == transfer_phase::put_flushing) complete_put(step, index);
   }
@@ -126,7 +152,7 @@ pumped pump_repeats(link_step& step) {
   while (!s.repeats.empty()) {
     if (!step.has_room(1)) return pumped::until_full;
     auto& w = s.sending.at_index(s.repeats.first);
-    const auto lane = w.fast ? s.lanes.pick_for_eager() : s.lanes.pick_for_data();
+    const auto lane = w.fast ? s.lanes.pick_for_eager() : pick_for_data(s);
     if (lane == no_lane) return pumped::all;
     s.sending.unlink(s.repeats, w);
     w.repeat = false;

@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(nothing_but_the_address_book_grows_with_the_number_of_ranks
   const auto many = used_by_a_rank_of(1024);
   BOOST_TEST_MESSAGE("8 ranks: " << text_of(few));
   BOOST_TEST_MESSAGE("1024 ranks: " << text_of(many));
-  // docs/protocols/bootstrap.md: 24 bytes a rank, and a bit a page while it is gathered.
+  // docs/protocols/bootstrap.md: 36 bytes a rank, and a bit a page while it is gathered.
   const std::uint64_t book = (1024 - 8) * net::book_entry_bytes + 1024 / 8;
   BOOST_TEST(many[memory_purpose::address_book] > few[memory_purpose::address_book]);
   for (std::size_t i = 0; i < memory_purpose_count; ++i) {

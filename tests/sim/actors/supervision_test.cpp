@@ -124,6 +124,10 @@ BOOST_AUTO_TEST_CASE(a_broken_dqplb_is_replaced_and_operations_go_on) {
     troubled_job job(seed);
     BOOST_REQUIRE(job.run(job.start()));
     job.stage.context(rank{0}).break_next(actor_kind::dqplb);
+    // Idle links give their leases back, and with that it breaks.
+    job.stage.run_until([] { return false; }, std::chrono::milliseconds(50));
+    const auto& restarts = job.stage.counters(rank{0}).restarts;
+    BOOST_TEST(restarts[static_cast<std::size_t>(actor_kind::dqplb)].get() == 1u);
     for (int i = 0; i < 3; ++i) {
       const auto works = job.start();
       BOOST_TEST(job.run(works));

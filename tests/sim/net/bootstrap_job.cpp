@@ -32,6 +32,11 @@ std::vector<std::byte> secret_of(std::uint64_t word) {
   return out;
 }
 
+// Four ranks a host, ten hosts a rack, ten racks a zone.
+place_code place_of(std::uint32_t r) {
+  return {1, r / 400 + 1, r / 40 + 1, r / 4 + 1};
+}
+
 bootstrap_options options_of(const job& j, std::uint32_t r) {
   bootstrap_options o;
   o.self = rank{r};
@@ -42,7 +47,7 @@ bootstrap_options options_of(const job& j, std::uint32_t r) {
   o.crypto = {quick_mac, quick_equal};
   o.must_agree = {{"transport.segment_bytes", "262144"}, {"collective.chunk_bytes", "1048576"}};
   o.data_lane_count = j.lanes;
-  o.host_id = r / 4;
+  o.place = place_of(r);
   o.timeout = j.timeout;
   o.step_timeout = j.timeout / 4;
   o.connect_timeout = j.timeout / 4;
@@ -99,7 +104,7 @@ void require_books(bootstrap_world& world, const job& j) {
     for (std::uint32_t other = 0; other < j.world_size; ++other) {
       const auto& entry = p.state.book.at(rank{other});
       REQUIRE_IN(j, entry.address == address_of(other));
-      REQUIRE_IN(j, entry.host_id == other / 4);
+      REQUIRE_IN(j, entry.place == place_of(other));
     }
   }
 }

@@ -111,7 +111,7 @@ std::uint64_t misfit_rank(job j) {
       for (int i = 0; i < 60; ++i)
         o.must_agree.insert(o.must_agree.begin(), {"other.option" + std::to_string(i), "value"});
     if (r == odd && kind == 2) o.must_agree.back().value = "4096";
-    if (r == odd && kind == 3) o.protocol_version = 2;
+    if (r == odd && kind == 3) o.protocol_version = 3;
     world.add_process(o, r, start_of(j, 100ms));
   }
   const auto name = "rank " + std::to_string(kind == 0 ? j.world_size + 3 : odd);
@@ -132,7 +132,7 @@ std::uint64_t misfit_rank(job j) {
         return f.code() == errc::bad_configuration && says(f, "collective.chunk_bytes") &&
                says(f, "4096 at " + name) && says(f, "1048576 at");
       default:
-        return f.code() == errc::version_mismatch && says(f, "version 2") && says(f, "version 1");
+        return f.code() == errc::version_mismatch && says(f, "version 3") && says(f, "version 2");
     }
   });
   return world.trace_hash();

@@ -28,7 +28,7 @@ bootstrap_options options_of(std::uint32_t r, std::uint32_t world_size, std::uin
   o.rendezvous = address_of(0);
   o.secret.assign(16, std::byte{7});
   o.crypto = {quick_mac, quick_equal};
-  o.host_id = r / 8;
+  o.place = {.host = r / 8 + 1};
   o.rendezvous_fan_out = fan_out;
   return o;
 }
@@ -53,7 +53,8 @@ measured join(std::uint32_t world_size, std::uint32_t fan_out) {
     m.pages += c.pages_sent;
   }
   for (std::uint32_t r = 0; r < world_size; ++r)
-    BOOST_REQUIRE((world.process(0).state.book.at(rank{r}) == book_entry{address_of(r), r / 8}));
+    BOOST_REQUIRE((world.process(0).state.book.at(rank{r}) ==
+                   book_entry{address_of(r), {.host = r / 8 + 1}}));
   BOOST_TEST(world.deepest_lane() <= bootstrap_lane_depth_min);
   BOOST_TEST_MESSAGE(world_size << " ranks, fan-out " << fan_out << ": joined after "
                                 << static_cast<double>(to_nanoseconds(m.joined)) * 1e-6

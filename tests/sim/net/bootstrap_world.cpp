@@ -297,7 +297,7 @@ void bootstrap_world::stranger_turn(std::uint32_t index, std::uint8_t end,
                                     std::span<const std::byte> bytes) {
   const auto heard = wires_[index].heard_count++;
   const auto say = [&](const std::vector<std::byte>& words) { send_on_wire(index, end, words); };
-  hello_frame hello{.protocol_version = 1,
+  hello_frame hello{.protocol_version = bootstrap_protocol_version,
                     .purpose = connection_purpose::ring,
                     .dialer = rank{1},
                     .acceptor = rank{0}};

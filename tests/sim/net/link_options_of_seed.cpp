@@ -33,6 +33,14 @@ net::link_options draw_link(random_stream r) {
   o.budget_hold = r.one_in(4) ? microseconds(0) : microseconds(r.between(10, 2000));
   o.heartbeat_interval = r.one_in(3) ? milliseconds(0) : milliseconds(r.between(5, 20));
   o.silence_timeout = r.one_in(3) ? milliseconds(0) : milliseconds(r.between(150, 400));
+  if (r.one_in(3)) o.lane_write_count_max = small(r, 1, 4);
+  if (r.one_in(3)) o.lane_bytes_max = r.between(1, 4096);
+  if (r.one_in(2))
+    o.window = {.adapts = true,
+                .start_bytes = r.between(64, 4096),
+                .floor_bytes = 64,
+                .ceiling_bytes = 1 << 20,
+                .base_lifetime = milliseconds(r.between(1, 50))};
   return o;
 }
 

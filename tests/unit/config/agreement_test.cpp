@@ -62,11 +62,11 @@ BOOST_AUTO_TEST_CASE(equal_values_are_equal_however_they_are_written) {
 
 BOOST_AUTO_TEST_CASE(a_difference_names_the_option_and_both_values) {
   const auto ours = must_agree_options({});
-  const auto theirs = must_agree_options(with("transport.segment_bytes", "1MiB"));
+  const auto theirs = must_agree_options(with("transport.segment_bytes", "2MiB"));
   const auto difference = find_difference(ours, theirs);
   BOOST_REQUIRE(difference.has_value());
   BOOST_TEST(describe(*difference, "rank 0", "rank 3") ==
-             "transport.segment_bytes is 256KiB on rank 0 and 1MiB on rank 3; "
+             "transport.segment_bytes is 1MiB on rank 0 and 2MiB on rank 3; "
              "it must agree on all ranks");
 }
 

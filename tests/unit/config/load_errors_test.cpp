@@ -115,9 +115,9 @@ BOOST_AUTO_TEST_CASE(an_error_in_a_place_that_another_overrides_is_still_an_erro
 }
 
 BOOST_AUTO_TEST_CASE(two_options_that_contradict_name_both_and_their_places) {
-  expect(file_error("[transport]\neager_bytes = \"512KiB\"\nparked_bytes = \"64MiB\"\n"),
-         {"transport.eager_bytes = 512KiB (job.toml:2)",
-          "transport.segment_bytes = 256KiB (default)"});
+  expect(file_error("[transport]\neager_bytes = \"512KiB\"\n[tier_same_zone]\nbytes = \"4KiB\"\n"),
+         {"tier_same_zone.bytes = 4KiB (job.toml:4)",
+          "tier_same_zone.segment_bytes = 1MiB (default)"});
 }
 
 BOOST_AUTO_TEST_CASE(no_error_ever_shows_a_secret) {

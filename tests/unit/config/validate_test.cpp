@@ -86,17 +86,26 @@ BOOST_AUTO_TEST_CASE(an_acknowledgement_leaves_before_its_write_times_out) {
          {"transport.ack_delay = 21ms", "transport.write_timeout = 20ms"});
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_holds_a_segment_and_fits_into_every_budget) {
+BOOST_AUTO_TEST_CASE(a_lease_holds_a_segment) {
   expect(problem_of([](options& o) { o.dqplb.lease_bytes = 128 << 10; }),
-         {"transport.segment_bytes = 256KiB", "dqplb.lease_bytes = 128KiB"});
-  const auto budget = [](std::uint64_t dqplb_options::*tier) {
-    return problem_of([=](options& o) { o.dqplb.*tier = (8u << 20) - 1; });
+         {"transport.segment_bytes = 1MiB", "dqplb.lease_bytes = 128KiB"});
+}
+
+BOOST_AUTO_TEST_CASE(a_tier_and_its_lanes_have_room_for_one_of_its_segments) {
+  const auto cut = [](tier_options options::*section, std::uint64_t tier_options::*room) {
+    return problem_of([=](options& o) { (o.*section).*room = (o.*section).segment_bytes - 1; });
   };
-  expect(budget(&dqplb_options::same_rack_bytes), {"dqplb.lease_bytes", "dqplb.same_rack_bytes"});
-  expect(budget(&dqplb_options::same_zone_bytes), {"dqplb.lease_bytes", "dqplb.same_zone_bytes"});
-  expect(budget(&dqplb_options::cross_zone_bytes), {"dqplb.lease_bytes", "cross_zone_bytes"});
-  expect(budget(&dqplb_options::cross_data_center_bytes), {"cross_data_center_bytes"});
-  expect(budget(&dqplb_options::unknown_bytes), {"dqplb.lease_bytes", "dqplb.unknown_bytes"});
+  const auto bytes = &tier_options::bytes;
+  expect(cut(&options::tier_same_host, bytes),
+         {"tier_same_host.segment_bytes = 256KiB", "tier_same_host.bytes", "one segment"});
+  expect(cut(&options::tier_same_rack, bytes), {"tier_same_rack.segment_bytes = 128KiB"});
+  expect(cut(&options::tier_same_zone, bytes), {"tier_same_zone.bytes"});
+  expect(cut(&options::tier_cross_zone, bytes), {"tier_cross_zone.bytes"});
+  expect(cut(&options::tier_cross_data_center, bytes), {"tier_cross_data_center.bytes"});
+  expect(cut(&options::tier_unknown, bytes), {"tier_unknown.bytes"});
+  expect(cut(&options::tier_cross_zone, &tier_options::lane_bytes),
+         {"tier_cross_zone.segment_bytes = 1MiB", "tier_cross_zone.lane_bytes"});
+  BOOST_TEST(problem_of([](options& o) { o.tier_same_host.lane_bytes = 0; }) == "");
 }
 
 BOOST_AUTO_TEST_CASE(the_chunks_of_one_operation_fit_into_the_staging_memory) {

@@ -11,7 +11,7 @@ namespace {
 address_list some_list() {
   address_list out{.wants_book = true, .entries = {}};
   for (std::uint32_t r : {3u, first_newcomer | 7u}) {
-    book_entry entry{.address = {}, .host_id = r * 5};
+    book_entry entry{.address = {}, .place = {.data_center = 1, .host = r * 5}};
     entry.address.host[15] = static_cast<std::byte>(r);
     entry.address.port = static_cast<std::uint16_t>(4000 + r % 100);
     out.entries.push_back({rank{r}, entry});
@@ -29,7 +29,7 @@ errc error_of(const std::vector<std::byte>& bytes) {
 BOOST_AUTO_TEST_CASE(what_is_encoded_comes_back) {
   const auto list = some_list();
   const auto bytes = encode(list);
-  BOOST_TEST(bytes.size() == 12u + 2 * 26);
+  BOOST_TEST(bytes.size() == 12u + 2 * 38);
   BOOST_TEST((decode_address_list(bytes).value() == list));
   BOOST_TEST((decode_address_list(encode({})).value() == address_list{}));
 }

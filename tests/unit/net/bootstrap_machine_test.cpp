@@ -214,8 +214,8 @@ BOOST_AUTO_TEST_CASE(the_machine_is_total) {
           random.one_in(2) ? random.below(12) : (std::uint64_t{1} << 63) + random.below(12);
       std::span<const std::byte> bytes(pool.data(), random.below(pool.size()));
       if (random.one_in(2)) {
-        bytes = std::span(wire).first(
-            encode_bootstrap_frame(hello_frame{.protocol_version = 1, .dialer = rank{1}}, wire));
+        bytes = std::span(wire).first(encode_bootstrap_frame(
+            hello_frame{.protocol_version = bootstrap_protocol_version, .dialer = rank{1}}, wire));
       }
       const auto any_rank = rank{static_cast<std::uint32_t>(random.below(8))};
       switch (random.below(11)) {

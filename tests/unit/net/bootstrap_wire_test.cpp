@@ -65,7 +65,8 @@ struct golden {
 
 // Spans of the frames point at these.
 const bytes option_text = from_hex("01 61 02 62 63");
-const bytes one_entry = from_hex("00*10 ff ff 7f 00 00 01 67 12 09 00 00 00");
+const bytes one_entry =
+    from_hex("00*10 ff ff 7f 00 00 01 67 12 0a 00 00 00 0b 00 00 00 0c 00 00 00 09 00 00 00");
 const bytes two_ranks = from_hex("01 00 00 00 02 01 00 00");
 
 std::vector<golden> all_frames() {
@@ -110,7 +111,8 @@ std::vector<golden> all_frames() {
        "54525042 01 0e 1400 0500 ffffffff 03000000 6e6f"},
       {ring_open_frame{}, "54525042 01 0f 0800"},
       {book_page_frame{.block = 1, .count = 1, .entries = one_entry},
-       "54525042 01 10 2400 01000000 0100 00*10 ffff7f000001 6712 09000000"},
+       "54525042 01 10 3000 01000000 0100 00*10 ffff7f000001 6712 0a000000 0b000000 0c000000 "
+       "09000000"},
       {ring_ack_frame{4}, "54525042 01 11 0c00 04000000"},
       {deaths_frame{.count = 2, .ranks = two_ranks}, "54525042 01 12 1200 0200 01000000 02010000"},
       {leaving_frame{}, "54525042 01 13 0800"},
@@ -211,10 +213,18 @@ BOOST_AUTO_TEST_CASE(noise_behind_a_good_header_never_does_harm) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(an_entry_of_the_book_has_its_golden_bytes) {
+  const book_entry entry{loopback(), {.data_center = 10, .zone = 11, .rack = 12, .host = 9}};
+  bytes written(book_entry_wire_bytes);
+  write_entry(entry, std::span(written).first<book_entry_wire_bytes>());
+  BOOST_TEST((written == one_entry));
+  BOOST_TEST((entry_at({.block = 0, .count = 1, .entries = one_entry}, 0) == entry));
+}
+
 BOOST_AUTO_TEST_CASE(a_full_page_fits_into_a_message) {
   const bytes entries(page_entry_count * book_entry_wire_bytes);
   const book_page_frame page{.block = 0xffffffff, .count = page_entry_count, .entries = entries};
-  BOOST_TEST(encoded(page).size() == 1004u);
+  BOOST_TEST(encoded(page).size() == 1000u);
   const bytes ranks(deaths_per_frame * 4);
   BOOST_TEST(encoded(deaths_frame{.count = deaths_per_frame, .ranks = ranks}).size() <=
              lane_message_bytes_max);

@@ -5,3 +5,4 @@ troupe_test(unit net/link parts SOURCES link_parts_test.cpp DEPS troupe::net_lin
 troupe_test(unit net/link machine SOURCES link_machine_test.cpp DEPS troupe::net_link)
 troupe_test(unit net/link one_sided SOURCES link_one_sided_test.cpp DEPS troupe::net_link)
 troupe_test(unit net/link release SOURCES link_release_test.cpp DEPS troupe::net_link)
+troupe_test(unit net/link flight_window SOURCES flight_window_test.cpp DEPS troupe::net_link)

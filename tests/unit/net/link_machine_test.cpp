@@ -367,6 +367,54 @@ BOOST_AUTO_TEST_CASE(many_reports_come_in_steps_of_bounded_size) {
   BOOST_TEST(f.all<resume_soon>().size() > 3u);
 }
 
+BOOST_AUTO_TEST_CASE(budget_is_free_again_when_the_lane_is_done_with_a_segment) {
+  fixture f;
+  f.connect();
+  f.drive(put_requested{id_of(1), signature, memory(large), 42});
+  f.hear(0, ready_body{id_of(1), signature, large, 77});
+  f.drive(budget_granted{large / 4});
+  const auto posted = f.all<post_segment>();
+  BOOST_TEST(f.state->budget.available() == 0u);
+  f.drive(write_finished{posted.front().lane, posted.front().write.context});
+  BOOST_TEST(f.all<post_segment>().size() == 1u);  // without an acknowledgement of the peer
+}
+
+BOOST_AUTO_TEST_CASE(a_short_segment_counts_as_its_share_of_the_writes) {
+  link_options o;
+  o.segment_bytes = 10'000;
+  o.eager_bytes_max = 100;
+  o.budget_write_bytes_min = 50'000;
+  fixture f(o);
+  f.connect();
+  f.drive(put_requested{id_of(1), signature, memory(100'000), 42});
+  f.hear(0, ready_body{id_of(1), signature, 100'000, 77});
+  f.drive(budget_granted{160'000});
+  BOOST_TEST(f.all<post_segment>().size() == 3u);
+  BOOST_TEST(f.state->budget.used == 150'000u);
+}
+
+BOOST_AUTO_TEST_CASE(a_link_without_a_cap_asks_for_no_budget) {
+  link_options o;
+  o.budget_capped = false;
+  fixture f(o);
+  f.connect();
+  f.drive(put_requested{id_of(1), signature, memory(large), 42});
+  f.hear(0, ready_body{id_of(1), signature, large, 77});
+  BOOST_TEST(f.all<post_segment>().size() == 4u);
+  BOOST_TEST(f.all<request_budget>().empty());
+}
+
+BOOST_AUTO_TEST_CASE(transfers_are_cut_below_the_segment_that_peers_agreed_on) {
+  link_options o;
+  o.cut_bytes = o.segment_bytes / 4;
+  fixture f(o);
+  f.connect();
+  f.drive(put_requested{id_of(1), signature, memory(large), 42});
+  f.hear(0, ready_body{id_of(1), signature, large, 77});
+  f.drive(budget_granted{8 << 20});
+  BOOST_TEST(f.all<post_segment>().size() == 16u);
+}
+
 BOOST_AUTO_TEST_CASE(idle_budget_goes_back_to_the_tier) {
   fixture f;
   f.connect();

@@ -232,13 +232,31 @@ BOOST_AUTO_TEST_CASE(segments_take_turns_and_spare_the_control_lane) {
     open(lanes[lane], 1);
   }
   BOOST_TEST(lanes.pick_for_eager() == 0);
-  BOOST_TEST(lanes.pick_for_data() == 1);
-  BOOST_TEST(lanes.pick_for_data() == 2);
+  const lane_limits limits{100, 1000};
+  BOOST_TEST(lanes.pick_for_data(limits) == 1);
+  BOOST_TEST(lanes.pick_for_data(limits) == 2);
   lanes[1].writes_in_flight = 1;
-  BOOST_TEST(lanes.pick_for_data() == 2);
+  BOOST_TEST(lanes.pick_for_data(limits) == 2);
   lanes[2].writes_in_flight = 1;
-  BOOST_TEST(lanes.pick_for_data() == no_lane);  // full is not dead
+  BOOST_TEST(lanes.pick_for_data(limits) == no_lane);  // full is not dead
   lanes[1].open = false;
   lanes[2].awaiting_fence = true;
-  BOOST_TEST(lanes.pick_for_data() == 0);
+  BOOST_TEST(lanes.pick_for_data(limits) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_lane_at_the_limit_of_its_tier_is_skipped_until_a_completion) {
+  lane_set lanes;
+  lanes.count = 3;
+  for (std::uint8_t lane = 0; lane < 3; ++lane)
+    open(lanes[lane], 32);
+  const lane_limits limits{2, 1000};
+  lanes[1].writes_in_flight = 2;
+  lanes[1].bytes_in_flight = 20;
+  lanes[2].writes_in_flight = 1;
+  lanes[2].bytes_in_flight = 999;
+  BOOST_TEST(lanes.pick_for_data(limits) == 2);
+  lanes[2].bytes_in_flight = 1000;
+  BOOST_TEST(lanes.pick_for_data(limits) == no_lane);
+  lanes[1].writes_in_flight = 1;
+  BOOST_TEST(lanes.pick_for_data(limits) == 1);
 }
