@@ -110,6 +110,7 @@ simulated_stage::~simulated_stage() {
   std::vector<ticket_handle<done_value>> left;
   for (auto& one : ranks_) {
     one->home->crashed = false;
+    one->home->paused = false;
     left.push_back(std::make_shared<ticket<done_value>>());
     post(nullptr, one->actor, shut_down{left.back()});
   }
@@ -123,13 +124,27 @@ simulated_stage::~simulated_stage() {
   while (coordinator_->try_run_once()) {
   }
   system_.reset();
+  strangers_.clear();
   for (auto& one : ranks_)
     one->context.reset();
 }
 
+void simulated_stage::begin_join(rank r) {
+  auto& one = *ranks_[to_index(r)];
+  post(nullptr, one.actor, join_requested{one.joined});
+}
+
+outcome<void> simulated_stage::finish_join(rank r) {
+  auto& one = *ranks_[to_index(r)];
+  auto& seat = *one.joined->wait(duration::zero());
+  if (!seat) return fail(seat.error());
+  one.world = std::make_unique<communicator_handle>(one.way_in, *seat);
+  return {};
+}
+
 outcome<void> simulated_stage::join_all(duration limit) {
-  for (auto& one : ranks_)
-    post(nullptr, one->actor, join_requested{one->joined});
+  for (std::uint32_t r = 0; r < size(); ++r)
+    begin_join(rank{r});
   const bool done = run_until(
       [&] {
         return std::all_of(ranks_.begin(), ranks_.end(),
@@ -137,11 +152,8 @@ outcome<void> simulated_stage::join_all(duration limit) {
       },
       limit);
   if (!done) return fail(errc::timed_out, "not every rank joined within the virtual time limit");
-  for (auto& one : ranks_) {
-    auto& seat = *one->joined->wait(duration::zero());
-    if (!seat) return fail(seat.error());
-    one->world = std::make_unique<communicator_handle>(one->way_in, *seat);
-  }
+  for (std::uint32_t r = 0; r < size(); ++r)
+    if (auto joined = finish_join(rank{r}); !joined) return joined;
   return {};
 }
 
@@ -189,10 +201,26 @@ bool simulated_stage::run_until(const std::function<bool()>& done, duration limi
 }
 
 bool simulated_stage::run_one(instant limit) {
+  return run_ready() || advance(limit);
+}
+
+bool simulated_stage::run_moment(const std::function<bool()>& interrupted) {
+  while (!interrupted())
+    if (!run_ready()) return false;
+  return true;
+}
+
+bool simulated_stage::go_to_next_moment(instant limit) {
+  if (advance(limit)) return true;
+  fabric_.run_until(limit);
+  return false;
+}
+
+bool simulated_stage::run_ready() {
   collect_ready();
   const auto jobs = coordinator_->jobs.size();
   const auto choices = jobs + ready_.size();
-  if (choices == 0) return advance(limit);
+  if (choices == 0) return false;
   const auto pick = choices_.below(choices);
   if (pick < jobs) {
     std::swap(coordinator_->jobs.front(), coordinator_->jobs[pick]);
@@ -204,13 +232,58 @@ bool simulated_stage::run_one(instant limit) {
   ready_[at] = ready_.back();
   ready_.pop_back();
   in_ready_[number] = false;
-  ranks_[number]->home->poll();
+  poll(number);
   return true;
+}
+
+void simulated_stage::poll(std::uint32_t number) {
+  if (number < ranks_.size())
+    ranks_[number]->home->poll();
+  else
+    poll_stranger(*strangers_[number - ranks_.size()]);
+}
+
+void simulated_stage::pause(rank r) {
+  fabric_.pause(r.value);
+  ranks_[to_index(r)]->home->paused = true;
+}
+
+void simulated_stage::resume(rank r) {
+  auto& home = *ranks_[to_index(r)]->home;
+  home.paused = false;
+  home.touch();
+  deadline_of_[to_index(r)] = never;
+  fabric_.resume(r.value);
+}
+
+// -- strangers ------------------------------------------------------------------------------------
+
+void simulated_stage::visit(rank r, std::vector<std::byte> words) {
+  const auto number = static_cast<std::uint32_t>(ranks_.size() + strangers_.size());
+  auto one = std::make_unique<stranger>();
+  one->words = std::move(words);
+  one->network = fabric_.make_network(number, one->buffers);
+  one->network->dial(net::fabric::address_of(r.value), 0, never);
+  strangers_.push_back(std::move(one));
+  in_ready_.push_back(false);
+  deadline_of_.push_back(never);
+}
+
+void simulated_stage::poll_stranger(stranger& one) {
+  std::array<network_event, 4> events;
+  const auto count = one.network->poll(now(), events);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (events[i].opened == nullptr) continue;
+    // Full or lost: then nobody hears it.
+    (void)events[i].opened->post_message(one.words);
+    one.lanes.push_back(std::move(events[i].opened));
+  }
 }
 
 void simulated_stage::collect_ready() {
   auto add = [this](std::uint32_t number) {
-    if (in_ready_[number] || ranks_[number]->home->crashed) return;
+    const bool silent = number < ranks_.size() && ranks_[number]->home->is_silent();
+    if (in_ready_[number] || silent) return;
     in_ready_[number] = true;
     ready_.push_back(number);
   };

@@ -46,6 +46,12 @@ class simulated_stage {
   /// Errors: the failure of the first rank, by number, that could not join.
   outcome<void> join_all(duration limit);
 
+  /// One rank begins to join. Once `join_answered`, `finish_join` says how it went and makes
+  /// `world`.
+  void begin_join(rank r);
+  bool join_answered(rank r) const { return ranks_[to_index(r)]->joined->answered(); }
+  outcome<void> finish_join(rank r);
+
   /// The world communicator of a rank that joined.
   communicator& world(rank r) { return *ranks_[to_index(r)]->world; }
 
@@ -61,6 +67,22 @@ class simulated_stage {
 
   /// Goes on until `done` or until `limit` of virtual time passed; true if `done`.
   bool run_until(const std::function<bool()>& done, duration limit);
+
+  /// Lets happen whatever may happen now, until nothing is left or `interrupted` says so, which is
+  /// asked before each thing. True if it did.
+  bool run_moment(const std::function<bool()>& interrupted);
+
+  /// Goes to the next moment at which something may happen, at most to `limit`. False if there is
+  /// none before: then `now()` is `limit`.
+  bool go_to_next_moment(instant limit);
+
+  /// The rank does nothing until it is resumed; what is sent to it waits. What its actors have
+  /// begun at this moment they still do.
+  void pause(rank r);
+  void resume(rank r);
+
+  /// Somebody who is no rank connects to the rank and says these bytes.
+  void visit(rank r, std::vector<std::byte> words);
 
   /// The rank's process ends without a word.
   void crash(rank r, net::crash_kind how = net::crash_kind::process);
@@ -104,8 +126,19 @@ class simulated_stage {
     std::unique_ptr<communicator> world;
   };
 
+  /// Somebody who has a network and no actors.
+  struct stranger {
+    buffer_table buffers{1};
+    std::unique_ptr<lane_network> network;
+    std::vector<std::byte> words;
+    std::vector<std::unique_ptr<lane>> lanes;
+  };
+
   void open(std::uint32_t number, endpoint_identity who);
   bool run_one(instant limit);
+  bool run_ready();
+  void poll(std::uint32_t number);
+  void poll_stranger(stranger& one);
   void collect_ready();
   bool advance(instant limit);
 
@@ -117,6 +150,7 @@ class simulated_stage {
   random_stream choices_;
   std::uint64_t trace_ = 14695981039346656037ull;
   std::vector<std::unique_ptr<simulated_rank>> ranks_;
+  std::vector<std::unique_ptr<stranger>> strangers_;  ///< endpoints behind the ranks
 
   std::vector<std::uint32_t> ready_;
   std::vector<bool> in_ready_;

@@ -36,7 +36,7 @@ void simulated_worker::on_message(actor_kind kind) {
 }
 
 bool simulated_worker::poll() {
-  if (crashed) return false;
+  if (is_silent()) return false;
   touched_ = true;
   bool did = false;
   for (poller_index_ = 0; poller_index_ < pollers_.size();)
@@ -46,7 +46,7 @@ bool simulated_worker::poll() {
 
 instant simulated_worker::next_deadline() const {
   instant earliest = never;
-  if (crashed) return earliest;
+  if (is_silent()) return earliest;
   for (const auto* p : pollers_)
     earliest = std::min(earliest, p->next_deadline());
   return earliest;

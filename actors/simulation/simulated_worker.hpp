@@ -32,8 +32,13 @@ class simulated_worker final : public worker {
   /// Where the trace of the whole stage is kept.
   void set_trace(std::uint64_t* hash) { trace_ = hash; }
 
-  /// A crashed endpoint is not polled any more.
+  /// Something happened here that is no message and no poll.
+  void touch() { touched_ = true; }
+
+  /// A crashed endpoint is not polled any more, a paused one not until it goes on.
   bool crashed = false;
+  bool paused = false;
+  bool is_silent() const { return crashed || paused; }
 
  private:
   caf::actor_system& system_;

@@ -54,6 +54,28 @@ void fabric::set_faults(std::uint32_t from, std::uint32_t to, const fabric_fault
   world_->set_faults(from, to, faults);
 }
 
+void fabric::set_endpoint_faults(std::uint32_t endpoint, const fabric_faults& faults) {
+  world_->set_endpoint_faults(endpoint, faults);
+}
+void fabric::lose_completions(std::uint32_t endpoint, std::uint32_t count) {
+  world_->lose_completions(endpoint, count);
+}
+void fabric::set_place(std::uint32_t endpoint, const fabric_place& place) {
+  world_->set_place(endpoint, place);
+}
+void fabric::set_wires(fabric_distance how_far, const fabric_wire_kind& wires) {
+  world_->set_wires(how_far, wires);
+}
+void fabric::set_planes(std::uint32_t count) {
+  world_->set_planes(count);
+}
+void fabric::lose_port(std::uint32_t endpoint, std::uint32_t plane) {
+  world_->lose_port(endpoint, plane);
+}
+void fabric::restore_port(std::uint32_t endpoint, std::uint32_t plane) {
+  world_->restore_port(endpoint, plane);
+}
+
 void fabric::inject(const lane& sender, lane_fault fault) {
   world_->inject(half_of(sender), fault);
 }
@@ -63,6 +85,9 @@ void fabric::lose_lane(const lane& end) {
 }
 void fabric::lose_lanes(std::uint32_t a, std::uint32_t b) {
   world_->lose_between(a, b);
+}
+void fabric::lose_newest_lanes(std::uint32_t a, std::uint32_t b, std::uint32_t count) {
+  world_->lose_newest_between(a, b, count);
 }
 void fabric::crash(std::uint32_t endpoint, crash_kind how) {
   world_->crash(endpoint, how);

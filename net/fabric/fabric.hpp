@@ -59,6 +59,24 @@ class fabric {
   /// returns nothing.
   bool take_ready(std::uint32_t& endpoint);
 
+  // -- topology -----------------------------------------------------------------------------------
+
+  /// Where an endpoint is, from its next frame on. Without places every wire is that of the
+  /// options.
+  void set_place(std::uint32_t endpoint, const fabric_place& place);
+
+  /// The wires between endpoints of this distance that have places.
+  void set_wires(fabric_distance how_far, const fabric_wire_kind& wires);
+
+  /// Lanes are spread over so many planes, 1 to 32: a new one goes over the plane that both ends
+  /// reach and that has the fewest lanes between them. Before the first dial.
+  void set_planes(std::uint32_t count);
+
+  /// The endpoint's port to this plane loses its link: what is sent over it, both ways, waits as in
+  /// a partition, dials take other planes, and meet silence where there is none.
+  void lose_port(std::uint32_t endpoint, std::uint32_t plane);
+  void restore_port(std::uint32_t endpoint, std::uint32_t plane);
+
   // -- faults -------------------------------------------------------------------------------------
 
   /// Random faults of all frames whose pair has none of its own.
@@ -66,6 +84,12 @@ class fabric {
 
   /// Random faults of the frames and dials from `from` to `to`, in that direction.
   void set_faults(std::uint32_t from, std::uint32_t to, const fabric_faults& faults);
+
+  /// Random faults of all frames that the endpoint sends or gets, beside those of the pair.
+  void set_endpoint_faults(std::uint32_t endpoint, const fabric_faults& faults);
+
+  /// The next `count` writes of the endpoint land, and their `write_completed` never comes.
+  void lose_completions(std::uint32_t endpoint, std::uint32_t count);
 
   /// A fault of the next frame posted on `sender`, a lane of this fabric.
   void inject(const lane& sender, lane_fault fault);
@@ -75,6 +99,9 @@ class fabric {
 
   /// All lanes between the two die at `a` now, at `b` after the latency.
   void lose_lanes(std::uint32_t a, std::uint32_t b);
+
+  /// Of the lanes between the two, the `count` that were opened last.
+  void lose_newest_lanes(std::uint32_t a, std::uint32_t b, std::uint32_t count);
 
   /// The endpoint ends. Its lanes say nothing more to it; its network is still to be destroyed.
   void crash(std::uint32_t endpoint, crash_kind how);

@@ -33,6 +33,10 @@ struct fabric_faults {
   std::uint32_t corrupt_one_in = 0;            ///< one bit of payload or message flips
   std::uint32_t delay_one_in = 0;
   duration delay = std::chrono::milliseconds(1);
+  std::uint32_t lose_frame_one_in = 0;  ///< sent again: arrives `retransmission` later
+  duration retransmission = std::chrono::milliseconds(4);
+  duration longer = duration::zero();    ///< every frame takes so much longer
+  duration jitter = duration::zero();    ///< every frame takes up to so much longer, each its own
   std::uint32_t lose_dial_one_in = 0;    ///< the dial ends at its deadline
   std::uint32_t refuse_dial_one_in = 0;  ///< the dial ends in `unreachable`
 };
@@ -70,6 +74,31 @@ struct fabric_port_report {
   std::uint64_t queue_bytes_p99 = 0;  ///< not above this for 99 % of the time, within a quarter
   duration time_above{};              ///< that the queue was above the threshold
   duration watched{};
+};
+
+/// Where an endpoint is. Numbers are of the whole world: rack 0 is in one zone only.
+struct fabric_place {
+  std::uint32_t host = 0;
+  std::uint32_t rack = 0;
+  std::uint32_t zone = 0;
+  std::uint32_t data_center = 0;
+};
+
+/// How far two endpoints are from each other; an index of wires.
+enum class fabric_distance : std::uint8_t {
+  same_host,
+  same_rack,
+  same_zone,
+  cross_zone,
+  cross_data_center,
+};
+
+inline constexpr std::size_t fabric_distance_count = 5;
+
+/// The wires of one distance.
+struct fabric_wire_kind {
+  duration latency = duration::zero();  ///< one way
+  std::uint64_t bytes_per_second = 1;   ///< of each endpoint's outgoing port
 };
 
 /// How an endpoint ends.

@@ -31,9 +31,13 @@ void fabric_world::dial(std::uint32_t endpoint, const lane_address& to, std::uin
   const auto strikes = [&](std::uint32_t one_in) { return one_in != 0 && faults_.one_in(one_in); };
   entry.refused = strikes(faults.refuse_dial_one_in);
   if (!strikes(faults.lose_dial_one_in))
-    plan(now_ + wire_delay(), event_kind::dial_arrived, dial, entry.generation);
+    plan(now_ + wire_delay(entry), event_kind::dial_arrived, dial, entry.generation);
   if (deadline != never)
     plan(std::max(now_, deadline), event_kind::dial_deadline, dial, entry.generation);
+}
+
+duration fabric_world::wire_delay(const fabric_dial& dial) {
+  return wire_delay(dial.endpoint, fabric_endpoint_of(dial.to));
 }
 
 void fabric_world::end_dial(std::uint32_t dial) {
@@ -67,7 +71,9 @@ void fabric_world::on_dial_arrived(std::uint32_t dial) {
   const auto from = dials_[dial].endpoint;
   const auto to = fabric_endpoint_of(dials_[dial].to);
   const bool exists = to < endpoints_.size();
-  if (exists && (endpoints_[to].host_crashed || !hears(from, to) || !hears(to, from))) {
+  const bool silent = exists && (endpoints_[to].host_crashed || !hears(from, to) ||
+                                 !hears(to, from) || !choose_plane(from, to));
+  if (silent) {
     TROUPE_MARK("fabric: dial into silence");
     return;
   }
@@ -75,13 +81,14 @@ void fabric_world::on_dial_arrived(std::uint32_t dial) {
                         !dials_[dial].refused && endpoints_[to].accepted_waiting < options_.backlog;
   if (!admitted) {
     if (exists) ++endpoints_[to].refused_total;
-    return plan(now_ + wire_delay(), event_kind::dial_refused, dial, dials_[dial].generation);
+    return plan(now_ + wire_delay(dials_[dial]), event_kind::dial_refused, dial,
+                dials_[dial].generation);
   }
   const auto wire = open_wire(from, to);
   dials_[dial].wire = wire;
   ++endpoints_[to].accepted_waiting;
   notify(to, {.what = network_event::kind::accepted, .half = 2 * wire + 1});
-  const auto answer = now_ + wire_delay();
+  const auto answer = now_ + wire_delay(dials_[dial]);
   at(2 * wire + 1).last_arrival = answer;
   plan(answer, event_kind::dial_connected, dial, dials_[dial].generation);
 }
@@ -118,7 +125,22 @@ void fabric_world::notify(std::uint32_t endpoint, const fabric_notice& notice) {
   make_endpoint_ready(endpoint);
 }
 
+std::optional<std::uint32_t> fabric_world::choose_plane(std::uint32_t from, std::uint32_t to) {
+  const auto lost = endpoints_[from].planes_lost | endpoints_[to].planes_lost;
+  if (plane_count_ == 1) return (lost & 1u) == 0 ? std::optional(0u) : std::nullopt;
+  std::array<std::uint32_t, plane_count_max> lanes{};
+  each_half([&](std::uint32_t half) {
+    const bool between = at(half).endpoint == from && at(half ^ 1u).endpoint == to;
+    if (between && !at(half).closed && !at(half).lost) ++lanes[wires_[half >> 1].plane];
+  });
+  std::optional<std::uint32_t> best;
+  for (std::uint32_t plane = 0; plane < plane_count_; ++plane)
+    if ((lost >> plane & 1u) == 0 && (!best || lanes[plane] < lanes[*best])) best = plane;
+  return best;
+}
+
 std::uint32_t fabric_world::open_wire(std::uint32_t from, std::uint32_t to) {
+  const auto plane = choose_plane(from, to);
   std::uint32_t wire = 0;
   if (free_wires_.empty()) {
     wire = static_cast<std::uint32_t>(wires_.size());
@@ -127,6 +149,8 @@ std::uint32_t fabric_world::open_wire(std::uint32_t from, std::uint32_t to) {
     wire = free_wires_.back();
     free_wires_.pop_back();
   }
+  wires_[wire].plane = plane.value_or(0);
+  wires_[wire].number = ++wire_total_;
   open_half(2 * wire, from, to);
   open_half(2 * wire + 1, to, from);
   choose_way(2 * wire);

@@ -36,7 +36,8 @@ void fabric_world::send_end(std::uint32_t half, error cause) {
   if (sender.way != no_index)
     set_out(half, end, now_, now_);
   else
-    frames_[end].arrival = std::max(now_ + wire_delay(), sender.last_arrival);
+    frames_[end].arrival =
+        std::max(now_ + wire_delay(sender.endpoint, at(half ^ 1u).endpoint), sender.last_arrival);
   plan_arrival(half);
 }
 
@@ -119,7 +120,7 @@ void fabric_world::on_loss(std::uint32_t half) {
   auto& entry = at(half);
   entry.loss_planned = false;
   // Silence is noticed without hearing anything; a refusal has to get through.
-  const bool heard = hears(at(half ^ 1u).endpoint, entry.endpoint);
+  const bool heard = carries(half ^ 1u);
   if (entry.cause.code == errc::timed_out || heard) set_lost(half, entry.cause);
 }
 
@@ -179,6 +180,12 @@ bool fabric_world::hears(std::uint32_t from, std::uint32_t to) const {
   return !std::binary_search(blocked_.begin(), blocked_.end(), std::pair(from, to));
 }
 
+bool fabric_world::carries(std::uint32_t half) const {
+  const auto from = at(half).endpoint, to = at(half ^ 1u).endpoint;
+  const auto lost = endpoints_[from].planes_lost | endpoints_[to].planes_lost;
+  return (lost >> wires_[half >> 1].plane & 1u) == 0 && hears(from, to);
+}
+
 void fabric_world::set_group(std::uint32_t endpoint, std::uint32_t group) {
   endpoint_at(endpoint).group = group;
   groups_differ_ = false;
@@ -204,13 +211,13 @@ void fabric_world::on_hearing_changed() {
   each_half([&](std::uint32_t half) {
     auto& entry = at(half);
     const auto& peer = at(half ^ 1u);
-    if (entry.waits_for_group && hears(entry.endpoint, peer.endpoint)) {
+    if (entry.waits_for_group && carries(half)) {
       entry.waits_for_group = false;
       plan_arrival(half);
     }
     const bool peer_ended = (peer.closed || peer.lost) && peer.out.head == no_index;
-    if (peer_ended && hears(peer.endpoint, entry.endpoint))
-      plan_loss(half, {errc::peer_lost}, wire_delay());
+    if (peer_ended && carries(half ^ 1u))
+      plan_loss(half, {errc::peer_lost}, wire_delay(peer.endpoint, entry.endpoint));
   });
 }
 
@@ -235,6 +242,14 @@ void fabric_world::set_faults(std::uint32_t from, std::uint32_t to, const fabric
   });
 }
 
+void fabric_world::set_endpoint_faults(std::uint32_t endpoint, const fabric_faults& faults) {
+  endpoint_at(endpoint).faults = faults;
+}
+
+void fabric_world::lose_completions(std::uint32_t endpoint, std::uint32_t count) {
+  endpoint_at(endpoint).completions_to_lose = count;
+}
+
 void fabric_world::inject(std::uint32_t half, lane_fault fault) {
   auto& next = at(half).next_faults;
   next = static_cast<std::uint8_t>(next | 1u << static_cast<unsigned>(fault));
@@ -244,6 +259,32 @@ void fabric_world::lose_between(std::uint32_t a, std::uint32_t b) {
   each_half([&](std::uint32_t half) {
     if (at(half).endpoint == a && at(half ^ 1u).endpoint == b) lose(half, {errc::peer_lost});
   });
+}
+
+void fabric_world::lose_newest_between(std::uint32_t a, std::uint32_t b, std::uint32_t count) {
+  std::vector<std::uint32_t> halves;
+  each_half([&](std::uint32_t half) {
+    const bool between = at(half).endpoint == a && at(half ^ 1u).endpoint == b;
+    if (between && !at(half).closed && !at(half).lost) halves.push_back(half);
+  });
+  std::sort(halves.begin(), halves.end(), [this](std::uint32_t left, std::uint32_t right) {
+    return wires_[left >> 1].number > wires_[right >> 1].number;
+  });
+  halves.resize(std::min<std::size_t>(halves.size(), count));
+  for (const auto half : halves)
+    lose(half, {errc::peer_lost});
+}
+
+// -- planes ---------------------------------------------------------------------------------------
+
+void fabric_world::lose_port(std::uint32_t endpoint, std::uint32_t plane) {
+  TROUPE_ASSERT(plane < plane_count_);
+  endpoint_at(endpoint).planes_lost |= 1u << plane;
+}
+
+void fabric_world::restore_port(std::uint32_t endpoint, std::uint32_t plane) {
+  endpoint_at(endpoint).planes_lost &= ~(1u << plane);
+  on_hearing_changed();
 }
 
 }  // namespace troupe::net::detail

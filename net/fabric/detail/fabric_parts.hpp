@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "net/fabric/detail/byte_pool.hpp"
@@ -14,6 +15,8 @@ namespace troupe::net::detail {
 class fabric_lane;
 
 inline constexpr std::uint32_t no_index = 0xffff'ffffu;
+
+inline constexpr std::uint32_t plane_count_max = 32;  ///< bits of `planes_lost`
 
 /// Something on a wire, or something that waits in an inbox for a poll.
 struct fabric_frame {
@@ -94,6 +97,8 @@ struct fabric_half {
 /// Both ends of a lane; half `2 * wire + side` is `half[side]`. Side 0 dialled.
 struct fabric_wire {
   std::uint32_t generation = 0;
+  std::uint32_t plane = 0;
+  std::uint64_t number = 0;  ///< counts all wires ever opened
   fabric_half half[2];
 };
 
@@ -131,6 +136,10 @@ struct fabric_endpoint {
   std::uint32_t accepted_waiting = 0;
   std::vector<std::uint32_t> dials;
   std::uint64_t refused_total = 0;
+  std::optional<fabric_place> place;
+  std::optional<fabric_faults> faults;
+  std::uint32_t completions_to_lose = 0;
+  std::uint32_t planes_lost = 0;  ///< one bit each
   fabric_counters counters;
 };
 

@@ -15,6 +15,10 @@ constexpr bool has(const fabric_frame& frame, lane_fault fault) {
   return (frame.faults >> static_cast<unsigned>(fault) & 1u) != 0;
 }
 
+constexpr std::uint8_t with(std::uint8_t faults, lane_fault fault) {
+  return static_cast<std::uint8_t>(faults | 1u << static_cast<unsigned>(fault));
+}
+
 constexpr std::uint32_t inbox_bound(const fabric_options& options) {
   return 4 * options.lane_depth;
 }
@@ -81,35 +85,57 @@ post_status fabric_world::post_message(std::uint32_t half, std::span<const std::
   return post_status::accepted;
 }
 
-std::uint8_t fabric_world::draw_faults(fabric_half& half) {
-  auto drawn = std::exchange(half.next_faults, std::uint8_t{0});
+std::uint8_t fabric_world::draw_faults(std::uint32_t half) {
+  auto drawn = std::exchange(at(half).next_faults, std::uint8_t{0});
   const auto draw = [&](std::uint32_t one_in, lane_fault fault) {
-    if (one_in != 0 && faults_.one_in(one_in))
-      drawn = static_cast<std::uint8_t>(drawn | 1u << static_cast<unsigned>(fault));
+    if (one_in != 0 && faults_.one_in(one_in)) drawn = with(drawn, fault);
   };
-  const auto& rule = rules_[half.rule].faults;
-  draw(rule.lose_lane_one_in, lane_fault::lose_lane);
-  draw(rule.lose_completion_one_in, lane_fault::lose_completion);
-  draw(rule.stall_one_in, lane_fault::stall);
-  draw(rule.duplicate_arrival_one_in, lane_fault::duplicate_arrival);
-  draw(rule.corrupt_one_in, lane_fault::corrupt);
-  draw(rule.delay_one_in, lane_fault::delay);
+  each_rule(half, [&](const fabric_faults& rule) {
+    draw(rule.lose_lane_one_in, lane_fault::lose_lane);
+    draw(rule.lose_completion_one_in, lane_fault::lose_completion);
+    draw(rule.stall_one_in, lane_fault::stall);
+    draw(rule.duplicate_arrival_one_in, lane_fault::duplicate_arrival);
+    draw(rule.corrupt_one_in, lane_fault::corrupt);
+    draw(rule.delay_one_in, lane_fault::delay);
+  });
   return drawn;
+}
+
+// How much later than the wire alone a frame arrives.
+duration fabric_world::draw_delay(std::uint32_t half) {
+  duration later{};
+  each_rule(half, [&](const fabric_faults& rule) {
+    later += rule.longer;
+    if (rule.lose_frame_one_in != 0 && faults_.one_in(rule.lose_frame_one_in)) {
+      TROUPE_MARK("fabric: frame lost and sent again");
+      later += rule.retransmission;
+    }
+    if (rule.jitter <= duration::zero()) return;
+    const auto extra = faults_.below(static_cast<std::uint64_t>(rule.jitter.count()) + 1);
+    later += duration(static_cast<duration::rep>(extra));
+  });
+  return later;
 }
 
 void fabric_world::send(std::uint32_t half, std::uint32_t frame) {
   auto& sender = at(half);
   auto& entry = frames_[frame];
-  auto& port_free = endpoints_[sender.endpoint].port_free;
-  entry.faults = draw_faults(sender);
-  const auto head = std::max(port_free, now_);
-  port_free =
-      head + time_on_port(entry.bytes + fabric_frame_overhead_bytes, options_.bytes_per_second);
+  auto& endpoint = endpoints_[sender.endpoint];
+  const auto peer = at(half ^ 1u).endpoint;
+  entry.faults = draw_faults(half);
+  if (entry.what == fabric_frame::kind::write && endpoint.completions_to_lose > 0) {
+    --endpoint.completions_to_lose;
+    entry.faults = with(entry.faults, lane_fault::lose_completion);
+  }
+  const auto head = std::max(endpoint.port_free, now_);
+  endpoint.port_free = head + time_on_port(entry.bytes + fabric_frame_overhead_bytes,
+                                           wires_between(sender.endpoint, peer).bytes_per_second);
   append(sender.out, frame);
   if (sender.way != no_index) {
-    set_out(half, frame, head, port_free);
+    set_out(half, frame, head, endpoint.port_free);
   } else {
-    entry.arrival = std::max(port_free + wire_delay(), sender.last_arrival);
+    const auto arrival = endpoint.port_free + wire_delay(sender.endpoint, peer) + draw_delay(half);
+    entry.arrival = std::max(arrival, sender.last_arrival);
     if (has(entry, lane_fault::delay)) entry.arrival += rules_[sender.rule].faults.delay;
     sender.last_arrival = entry.arrival;
   }
@@ -188,7 +214,7 @@ void fabric_world::on_arrival(std::uint32_t half) {
 bool fabric_world::may_arrive(std::uint32_t half) {
   auto& sender = at(half);
   const auto& receiver = at(half ^ 1u);
-  if (!hears(sender.endpoint, receiver.endpoint)) {
+  if (!carries(half)) {
     TROUPE_MARK("fabric: frame waits for a partition to heal");
     sender.waits_for_group = true;
     sender.wait_stamp = next_stamp_++;
@@ -215,14 +241,14 @@ void fabric_world::arrive(std::uint32_t half, std::uint32_t frame) {
   if (has(frames_[frame], lane_fault::lose_lane)) {
     TROUPE_MARK("fabric: lane lost on arrival");
     set_lost(peer, {errc::peer_lost});
-    plan_loss(half, {errc::peer_lost}, wire_delay());
+    plan_loss(half, {errc::peer_lost}, wire_delay(receiver.endpoint, at(half).endpoint));
     return free_frame(frame);
   }
   if (receiver.closed || receiver.lost) {
     // An end that is on its way says it, after what is before it.
     const bool will_hear = receiver.out.head != no_index && !receiver.stalled;
     if (!will_hear && !endpoints_[receiver.endpoint].host_crashed)
-      plan_loss(half, {errc::peer_lost}, wire_delay());
+      plan_loss(half, {errc::peer_lost}, wire_delay(receiver.endpoint, at(half).endpoint));
     return free_frame(frame);
   }
   if (what == fabric_frame::kind::write)

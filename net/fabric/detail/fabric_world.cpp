@@ -24,6 +24,8 @@ fabric_world::fabric_world(const fabric_options& options)
   TROUPE_ASSERT(options.lane_depth > 0);
   TROUPE_ASSERT(options.bytes_per_second > 0);
   rules_.push_back({});
+  usual_wires_ = {options.latency, options.bytes_per_second};
+  wire_kinds_.fill(usual_wires_);
 }
 
 // -- time -----------------------------------------------------------------------------------------
@@ -84,10 +86,42 @@ void fabric_world::happen(const planned_event& event) {
   }
 }
 
-duration fabric_world::wire_delay() {
-  if (options_.jitter <= duration::zero()) return options_.latency;
+const fabric_wire_kind& fabric_world::wires_between(std::uint32_t a, std::uint32_t b) const {
+  if (a >= endpoints_.size() || b >= endpoints_.size()) return usual_wires_;
+  const auto& one = endpoints_[a].place;
+  const auto& other = endpoints_[b].place;
+  if (!one || !other) return usual_wires_;
+  auto how_far = fabric_distance::cross_data_center;
+  if (one->host == other->host)
+    how_far = fabric_distance::same_host;
+  else if (one->rack == other->rack)
+    how_far = fabric_distance::same_rack;
+  else if (one->zone == other->zone)
+    how_far = fabric_distance::same_zone;
+  else if (one->data_center == other->data_center)
+    how_far = fabric_distance::cross_zone;
+  return wire_kinds_[static_cast<std::size_t>(how_far)];
+}
+
+duration fabric_world::wire_delay(std::uint32_t from, std::uint32_t to) {
+  const auto latency = wires_between(from, to).latency;
+  if (options_.jitter <= duration::zero()) return latency;
   const auto extra = jitter_.below(static_cast<std::uint64_t>(options_.jitter.count()) + 1);
-  return options_.latency + duration(static_cast<duration::rep>(extra));
+  return latency + duration(static_cast<duration::rep>(extra));
+}
+
+void fabric_world::set_place(std::uint32_t endpoint, const fabric_place& place) {
+  endpoint_at(endpoint).place = place;
+}
+
+void fabric_world::set_wires(fabric_distance how_far, const fabric_wire_kind& wires) {
+  TROUPE_ASSERT(wires.bytes_per_second > 0);
+  wire_kinds_[static_cast<std::size_t>(how_far)] = wires;
+}
+
+void fabric_world::set_planes(std::uint32_t count) {
+  TROUPE_ASSERT(count >= 1 && count <= plane_count_max);
+  plane_count_ = count;
 }
 
 // -- frames ---------------------------------------------------------------------------------------

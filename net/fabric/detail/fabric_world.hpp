@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -51,11 +53,21 @@ class fabric_world {
   std::uint32_t endpoint_of(std::uint32_t half) { return at(half).endpoint; }
   std::uint32_t peer_of(std::uint32_t half) { return at(half ^ 1u).endpoint; }
 
+  // Topology.
+  void set_place(std::uint32_t endpoint, const fabric_place& place);
+  void set_wires(fabric_distance how_far, const fabric_wire_kind& wires);
+  void set_planes(std::uint32_t count);
+  void lose_port(std::uint32_t endpoint, std::uint32_t plane);
+  void restore_port(std::uint32_t endpoint, std::uint32_t plane);
+
   // Faults.
   void set_faults(std::uint32_t from, std::uint32_t to, const fabric_faults& faults);
+  void set_endpoint_faults(std::uint32_t endpoint, const fabric_faults& faults);
+  void lose_completions(std::uint32_t endpoint, std::uint32_t count);
   void inject(std::uint32_t half, lane_fault fault);
   void lose(std::uint32_t half, error cause);
   void lose_between(std::uint32_t a, std::uint32_t b);
+  void lose_newest_between(std::uint32_t a, std::uint32_t b, std::uint32_t count);
   void crash(std::uint32_t endpoint, crash_kind how);
   void pause(std::uint32_t endpoint);
   void resume(std::uint32_t endpoint);
@@ -102,7 +114,9 @@ class fabric_world {
   bool is_stale(const planned_event& event) const;
   void drop_stale();
   void happen(const planned_event& event);
-  duration wire_delay();
+  const fabric_wire_kind& wires_between(std::uint32_t a, std::uint32_t b) const;
+  duration wire_delay(std::uint32_t from, std::uint32_t to);
+  duration wire_delay(const fabric_dial& dial);
   void hash(std::uint64_t word) { hash_ = (hash_ ^ word) * 0x100'0000'01b3ull; }
   void hash_delivery(std::uint32_t endpoint, const fabric_frame& frame);
 
@@ -114,7 +128,8 @@ class fabric_world {
   void drop_all(frame_list& list);
 
   // Sending.
-  std::uint8_t draw_faults(fabric_half& half);
+  std::uint8_t draw_faults(std::uint32_t half);
+  duration draw_delay(std::uint32_t half);
   void send(std::uint32_t half, std::uint32_t frame);
   void plan_arrival(std::uint32_t half);
   void fill_buffer(std::uint32_t half);
@@ -162,15 +177,25 @@ class fabric_world {
   void on_dial_deadline(std::uint32_t dial);
   void end_dial(std::uint32_t dial);
   void notify(std::uint32_t endpoint, const fabric_notice& notice);
+  /// The plane that a new lane takes; none if no plane reaches both.
+  std::optional<std::uint32_t> choose_plane(std::uint32_t from, std::uint32_t to);
   std::uint32_t open_wire(std::uint32_t from, std::uint32_t to);
   void open_half(std::uint32_t half, std::uint32_t endpoint, std::uint32_t peer);
 
   // Faults.
+  template <class Visit>
+  void each_rule(std::uint32_t half, Visit visit) const;
   std::uint16_t rule_of(std::uint32_t from, std::uint32_t to) const;
   bool hears(std::uint32_t from, std::uint32_t to) const;
+  /// The peer hears what this half sends now, and the plane of the wire has its links.
+  bool carries(std::uint32_t half) const;
   void on_hearing_changed();
 
   fabric_options options_;
+  fabric_wire_kind usual_wires_;
+  std::array<fabric_wire_kind, fabric_distance_count> wire_kinds_{};
+  std::uint32_t plane_count_ = 1;
+  std::uint64_t wire_total_ = 0;
   instant now_{};
   event_queue queue_;
   random_stream jitter_;
@@ -197,6 +222,14 @@ class fabric_world {
   std::uint64_t event_total_ = 0;
   std::uint64_t hash_ = 0xcbf2'9ce4'8422'2325ull;
 };
+
+/// The faults that frames of this half may meet: those of the pair, of its sender and its receiver.
+template <class Visit>
+void fabric_world::each_rule(std::uint32_t half, Visit visit) const {
+  visit(rules_[at(half).rule].faults);
+  for (const auto end : {half, half ^ 1u})
+    if (const auto& faults = endpoints_[at(end).endpoint].faults) visit(*faults);
+}
 
 template <class Visit>
 void fabric_world::each_half(Visit visit) {

@@ -1,5 +1,7 @@
 # The lane adapters: net/fabric, net/host, net/shm, net/tcp and net/verbs.
-troupe_test(unit net/fabric fabric SOURCES fabric_test.cpp DEPS troupe::net_fabric)
+foreach(thing fabric fabric_faults)
+  troupe_test(unit net/fabric ${thing} SOURCES ${thing}_test.cpp DEPS troupe::net_fabric)
+endforeach()
 troupe_test(unit net/fabric switches SOURCES fabric_switch_test.cpp DEPS troupe::net_fabric)
 troupe_test(unit net/host host_network SOURCES host_network_test.cpp DEPS troupe::net_host)
 foreach(thing shm_frame_wire shm_network shm_stranger)
