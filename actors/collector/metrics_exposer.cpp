@@ -191,6 +191,19 @@ class endpoint_collectable final : public prometheus::Collectable {
 
 }  // namespace
 
+std::vector<std::pair<std::string, double>> metric_sums(const worker_counters& worker,
+                                                        const operation_counters& operations,
+                                                        const memory_ledger& ledger) {
+  std::vector<std::pair<std::string, double>> out;
+  for (const family& each : endpoint_collectable(worker, operations, ledger).Collect()) {
+    double sum = 0;
+    for (const auto& metric : each.metric)
+      sum += metric.counter.value + metric.gauge.value;
+    out.emplace_back(each.name, sum);
+  }
+  return out;
+}
+
 struct metrics_exposer::server {
   server(const std::string& listen, const worker_counters& worker,
          const operation_counters& operations, const memory_ledger& ledger)

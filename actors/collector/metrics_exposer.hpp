@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "actors/collector/operation_counters.hpp"
 #include "actors/worker/worker_counters.hpp"
@@ -11,6 +13,11 @@
 #include "runtime/strong_types.hpp"
 
 namespace troupe::actors {
+
+/// The metrics of one endpoint as a scrape shows them, each summed over its labels.
+std::vector<std::pair<std::string, double>> metric_sums(const worker_counters& worker,
+                                                        const operation_counters& operations,
+                                                        const memory_ledger& ledger);
 
 /// Serves the counters of one endpoint over HTTP in Prometheus' text format. Off unless configured.
 /// A scrape reads counters that the worker writes; it never waits for the worker and never makes it

@@ -71,12 +71,14 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
 
 /// Between fork and exec. Signals reach the program as they reached the launcher's parent: the
 /// same mask, and SIGPIPE and SIGCHLD, whose dispositions the launcher changed, at their default.
-[[noreturn]] void become_program(const child_plan& plan, pid_t launcher, const channel& out,
-                                 const channel& error) {
+[[noreturn]] void become_program(const child_plan& plan, pid_t launcher, const channel& in,
+                                 const channel& out, const channel& error) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != launcher) ::_exit(128 + SIGKILL);  // it died before the line above
-  if (!plan.inherits_input) {
+  if (plan.takes_commands) {
+    ::dup2(in.read_end.number(), STDIN_FILENO);
+  } else if (!plan.inherits_input) {
     const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     ::dup2(nothing, STDIN_FILENO);
   }
@@ -98,6 +100,12 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
 }  // namespace
 
 outcome<child_process> start_child(const child_plan& plan) {
+  channel in;
+  if (plan.takes_commands) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("cannot make a pipe for a rank");
+    in = {descriptor(ends[0]), descriptor(ends[1])};
+  }
   auto out = open_channel(plan.out, plan.window);
   if (!out) return fail(out.error());
   auto error = open_channel(plan.error, plan.window);
@@ -106,7 +114,7 @@ outcome<child_process> start_child(const child_plan& plan) {
   const pid_t launcher = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return system_error("cannot start a process (see ulimit -u)");
-  if (pid == 0) become_program(plan, launcher, *out, *error);
+  if (pid == 0) become_program(plan, launcher, in, *out, *error);
   ::setpgid(pid, pid);  // here too: whoever comes first, the group exists before it is signalled
 
   child_process child;
@@ -120,6 +128,7 @@ outcome<child_process> start_child(const child_plan& plan) {
     ::waitid(P_PID, static_cast<id_t>(pid), &gone, WEXITED);
     return cause;
   }
+  child.in = std::move(in.write_end);
   child.out = std::move(out->read_end);
   child.error = std::move(error->read_end);
   return child;

@@ -28,6 +28,7 @@ struct child_plan {
   stream_kind out = stream_kind::pipe;
   stream_kind error = stream_kind::pipe;
   bool inherits_input = false;             ///< else standard input is /dev/null
+  bool takes_commands = false;             ///< or a pipe, to which `child_process::in` leads
   winsize window{};                        ///< of pseudo terminals
   sigset_t signal_mask{};                  ///< of the program
   std::optional<rlimit> descriptor_limit;  ///< of the program, if not the launcher's
@@ -46,6 +47,7 @@ struct exec_refusal {
 struct child_process {
   pid_t pid = 0;
   descriptor ended;  ///< pidfd: readable once the child has ended
+  descriptor in;     ///< if it takes commands
   descriptor out;
   descriptor error;
 };

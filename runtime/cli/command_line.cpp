@@ -11,8 +11,9 @@ namespace {
 
 constexpr const char* description =
     "Troupe: collective communication as a company of actors.\n"
-    "Exit codes: 0 ok, 1 wrong result, 2 usage, 3 runtime failure, 124 timeout, 128+n signal n;\n"
-    "launch returns the code of the first rank that failed, analyze 10 + its verdict.";
+    "Exit codes: 0 ok, 1 wrong result, 2 usage, 3 runtime failure, 4 crash, 124 timeout,\n"
+    "128+n signal n; launch returns the code of the first rank that failed, analyze 10 + its "
+    "verdict.";
 
 /// The one line of an error of the command line, whatever CLI11 made of it.
 int report_usage(const CLI::App& app, const CLI::ParseError& error) {

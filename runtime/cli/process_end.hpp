@@ -15,6 +15,7 @@ enum class exit_code : int {
   wrong_result = 1,  ///< data that should be equal is not
   usage = 2,         ///< the command line or the configuration is wrong; nothing was started
   failure = 3,       ///< the runtime could not do it; the error line says why
+  crashed = 4,       ///< a rank of a scenario ended though nothing was to end it
   timed_out = 124,   ///< --timeout passed, as timeout(1)
 };
 

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "runtime/cli/process_end.hpp"
+#include "runtime/cli/scenario_play.hpp"
+#include "runtime/cli/scenario_rank.hpp"
 #include "runtime/cli/sub_command.hpp"
-#include "runtime/scenario/check_scenario.hpp"
 #include "runtime/scenario/explain_scenario.hpp"
-#include "runtime/scenario/read_scenario.hpp"
 
 namespace troupe::cli {
 namespace {
@@ -18,13 +18,6 @@ constexpr const char* footer =
     "\n"
     "Example:\n"
     "  troupe scenario explain killed_rank.toml";
-
-outcome<scenario::script> load_script(const std::string& path) {
-  auto script = scenario::read_scenario_file(path);
-  if (!script) return script;
-  if (auto checked = scenario::check_scenario(*script); !checked) return fail(checked.error());
-  return script;
-}
 
 int check_scripts(const std::vector<std::string>& paths) {
   int code = static_cast<int>(exit_code::success);
@@ -44,6 +37,19 @@ int explain_script(const std::string& path) {
   if (!script) return report_failure(script.error());
   std::fputs(scenario::explain_scenario(*script).c_str(), stdout);
   return static_cast<int>(exit_code::success);
+}
+
+/// A rank of the process world, which `process_world` starts.
+void add_rank(CLI::App& scenario, action& chosen) {
+  CLI::App* command = scenario.add_subcommand("rank", "One rank of a run")->group("");
+  auto path = std::make_shared<std::string>();
+  command->add_option("file", *path, "Script")->required();
+  command->callback([path, &chosen] {
+    chosen = [path] {
+      const auto code = run_scenario_rank(*path);
+      return code ? *code : report_failure(code.error());
+    };
+  });
 }
 
 void add_check(CLI::App& scenario, action& chosen) {
@@ -66,8 +72,11 @@ void add_scenario_command(CLI::App& app, action& chosen) {
   CLI::App* command = app.add_subcommand("scenario", "Play scripts of ranks, work and bad luck");
   command->footer(footer);
   command->require_subcommand(1);
+  add_scenario_run_command(*command, chosen);
+  add_scenario_shrink_command(*command, chosen);
   add_check(*command, chosen);
   add_explain(*command, chosen);
+  add_rank(*command, chosen);
 }
 
 }  // namespace troupe::cli

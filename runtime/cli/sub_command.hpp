@@ -25,6 +25,10 @@ void add_bench_memory_command(CLI::App& bench, action& chosen);
 void add_tune_command(CLI::App& app, const command_line& line, action& chosen);
 void add_sim_command(CLI::App& app, action& chosen);
 void add_scenario_command(CLI::App& app, action& chosen);
+/// `scenario run`, below `scenario`.
+void add_scenario_run_command(CLI::App& scenario, action& chosen);
+/// `scenario shrink`, below `scenario`.
+void add_scenario_shrink_command(CLI::App& scenario, action& chosen);
 void add_config_command(CLI::App& app, action& chosen);
 void add_dump_command(CLI::App& app, action& chosen);
 void add_analyze_command(CLI::App& app, action& chosen);

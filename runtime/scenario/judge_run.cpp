@@ -38,7 +38,13 @@ double median(std::vector<duration> times) {
 class judge {
  public:
   judge(const script& of, const fault_plan& plan, const run_record& record, world_kind where)
-      : of_(of), plan_(plan), record_(record), where_(where) {}
+      : of_(of), plan_(plan), record_(record), where_(where) {
+    plan_.victims.assign(record.ranks.size(), false);
+    for (std::size_t i = 0; i < plan.strikes.size(); ++i)
+      if (record.strikes[i].struck && ends_ranks(of.faults[plan.strikes[i].fault]))
+        for (const std::uint32_t r : plan.strikes[i].targets)
+          plan_.victims[r] = plan_.victims[r] || was_hit(r, *record.strikes[i].struck);
+  }
 
   std::vector<finding> all() {
     judge_strikes();
@@ -51,6 +57,13 @@ class judge {
  private:
   void note(judgement how, std::uint32_t line, std::string text) {
     found_.push_back({how, line, std::move(text)});
+  }
+
+  /// A strike that came when the rank had ended already found no victim.
+  bool was_hit(std::uint32_t r, instant struck) const {
+    const rank_record& each = record_.ranks[r];
+    const bool ended_itself = each.outcome && each.outcome->what == rank_outcome::kind::failed;
+    return !ended_itself || each.ended > struck;
   }
 
   bool is_for_here(const expectation& each) const {
@@ -245,7 +258,7 @@ class judge {
   }
 
   const script& of_;
-  const fault_plan& plan_;
+  fault_plan plan_;
   const run_record& record_;
   world_kind where_;
   std::vector<finding> found_;

@@ -20,6 +20,8 @@ endforeach()
 if(TARGET troupe)
   install(TARGETS troupe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/config/scenarios
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/troupe)
 # Out of the way of the real one: `troupe launch --emulate` finds it there.
 if(TARGET troupe_emulated_ibverbs)
   install(TARGETS troupe_emulated_ibverbs
