@@ -17,8 +17,8 @@ namespace {
 constexpr std::uint64_t first_token = 1000;
 
 // How often a timer may fire in one epoch only because nothing else happens. Chosen: three asks of
-// a leader, and a turn for the three members behind it.
-constexpr std::uint8_t overdue_fires_max = 3;
+// a leader, and a turn for the five members behind it.
+constexpr std::uint8_t overdue_fires_max = 5;
 
 std::uint64_t wire_of(std::uint32_t from, std::uint32_t to) {
   return std::uint64_t{from} << 32 | to;

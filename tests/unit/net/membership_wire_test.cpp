@@ -13,6 +13,7 @@ namespace {
 epoch_record some_record() {
   return {.number = {7},
           .members = {{1}, {4}, {9}},
+          .processes = {1, 4, 0x80000007},
           .guests = {{9}},
           .unproven = {{2}},
           .doubted = {{4}},
@@ -74,16 +75,17 @@ BOOST_AUTO_TEST_CASE(every_frame_comes_back_as_it_was) {
 
 BOOST_AUTO_TEST_CASE(the_bytes_of_a_commit_are_golden) {
   const std::vector<int> golden{
-      0x54, 0x52, 0x50, 0x4d, 1,    5,    0,    0,    120,  0,    0,    0,    3, 0, 0, 0, 6,  0,
+      0x54, 0x52, 0x50, 0x4d, 2,    5,    0,    0,    136,  0,    0,    0,    3, 0, 0, 0,    6,  0,
       0,    0,    4,    0,    0,    0,              //
       2,    0,    0,    0,    1,    0,    0,    0,  //
-      7,    0,    0,    0,    3,    0,    0,    0,    1,    0,    0,    0,    4, 0, 0, 0, 9,  0,
-      0,    0,  //
-      1,    0,    0,    0,    9,    0,    0,    0,    1,    0,    0,    0,    2, 0, 0, 0, 1,  0,
+      7,    0,    0,    0,    3,    0,    0,    0,    1,    0,    0,    0,    4, 0, 0, 0,    9,  0,
+      0,    0,                                                                                //
+      3,    0,    0,    0,    1,    0,    0,    0,    4,    0,    0,    0,    7, 0, 0, 0x80,  //
+      1,    0,    0,    0,    9,    0,    0,    0,    1,    0,    0,    0,    2, 0, 0, 0,    1,  0,
       0,    0,    4,    0,    0,    0,  //
-      1,    0,    0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 9, 0, 0, 0, 10, 0,
+      1,    0,    0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 9, 0, 0, 0,    10, 0,
       0,    0,  //
-      5,    0,    0,    0,    0,    0,    0,    0,    6,    0,    0,    0,    0, 0, 0, 0, 9,  0};
+      5,    0,    0,    0,    0,    0,    0,    0,    6,    0,    0,    0,    0, 0, 0, 0,    9,  0};
   auto expected = golden;
   expected[8] = static_cast<int>(golden.size());
   BOOST_TEST(numbers_of(bytes_of(frame_of(commit_frame{some_record()}))) == expected,
@@ -102,7 +104,7 @@ BOOST_AUTO_TEST_CASE(no_part_of_a_frame_is_a_frame) {
 
 BOOST_AUTO_TEST_CASE(another_version_is_named_as_such) {
   auto bytes = bytes_of(frame_of(prepare_frame{}));
-  bytes[4] = std::byte{2};
+  bytes[4] = std::byte{3};
   BOOST_TEST((refusal_of(bytes) == errc::version_mismatch));
 }
 
@@ -118,6 +120,12 @@ BOOST_AUTO_TEST_CASE(members_out_of_order_and_guests_that_are_no_members_are_ref
   bytes[membership_header_bytes + 8] = std::byte{5};
   BOOST_TEST((refusal_of(bytes) == errc::malformed));
   bytes = bytes_of(frame_of(commit_frame{some_record()}));
-  bytes[membership_header_bytes + 24] = std::byte{8};
+  bytes[membership_header_bytes + 40] = std::byte{8};
   BOOST_TEST((refusal_of(bytes) == errc::malformed));
+}
+
+BOOST_AUTO_TEST_CASE(a_record_with_another_number_of_processes_than_members_is_refused) {
+  auto record = some_record();
+  record.processes.pop_back();
+  BOOST_TEST((refusal_of(bytes_of(frame_of(commit_frame{record}))) == errc::malformed));
 }
