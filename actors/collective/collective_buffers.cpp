@@ -64,12 +64,16 @@ result<void> collective_actor_state::open_staging(const collectives::plan& plann
   }
   if (!is_kept || planned.saved_bytes == 0) return {};
   auto& promise = *e.promise;
+  if (promise.saved_block && promise.saved_block->view.bytes < planned.saved_bytes) {
+    context_->scratch.give_back(*promise.saved_block);
+    promise.saved_block.reset();
+  }
   if (!promise.saved_block) {
     const auto taken = take(planned.saved_bytes);
     if (!taken) return tl::unexpected<error>(taken.error());
     promise.saved_block = *taken;
-    promise.saved_input = taken->view.part(0, planned.saved_bytes);
   }
+  promise.saved_input = promise.saved_block->view.part(0, planned.saved_bytes);
   out.saved = promise.saved_input;
   return {};
 }

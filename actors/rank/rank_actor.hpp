@@ -26,6 +26,7 @@ namespace troupe::actors {
 class rank_actor_state : public epoch_host {
  public:
   rank_actor_state() {}
+  ~rank_actor_state() override;
 
   static inline const char* name = "troupe.rank";
 
@@ -100,9 +101,11 @@ class rank_actor_state : public epoch_host {
 
   std::shared_ptr<epoch_board> board_;
   ticket_handle<communicator_seat> coming_in_;  ///< null once this member is in
-  std::optional<member_epochs> epochs_;         ///< of a fault-tolerant communicator
-  bool decision_asked_ = false;  ///< the members are to agree what failed in this epoch
-  bool others_ended_ = false;    ///< to be told to `epochs_` once the machine's step is over
+  /// Memory of the last operation in place, for the next one: memory that was touched before.
+  std::optional<scratch_pool::block> spare_;
+  std::optional<member_epochs> epochs_;  ///< of a fault-tolerant communicator
+  bool decision_asked_ = false;          ///< the members are to agree what failed in this epoch
+  bool others_ended_ = false;  ///< to be told to `epochs_` once the machine's step is over
 };
 
 rank_actor spawn_rank(endpoint_context& context, const communicator_seat& seat,

@@ -8,6 +8,10 @@
 // The part of the rank actor that a fault-tolerant communicator adds.
 namespace troupe::actors {
 
+rank_actor_state::~rank_actor_state() {
+  if (spare_) context_->scratch.give_back(*spare_);
+}
+
 void rank_actor_state::drive_epochs(epoch_event event) {
   epochs_->drive(std::move(event));
 }
@@ -36,6 +40,8 @@ void rank_actor_state::do_start(const start_promised& effect) {
   record.ranks = members_->size();
   record.open_puts = record.open_accepts = 0;
   context_->recorder.trace.publish(slot.index, record);
+  if (auto& saved = entry.promise->saved_block; !saved && entry.work->request().in_place)
+    saved = std::exchange(spare_, std::nullopt);
   entry.runner = take_runner();
   context_->wake_watchdog();
   context_->send(entry.runner, collective_start{slot});
@@ -101,7 +107,11 @@ void rank_actor_state::do_fail(const fail_promised& effect) {
 }
 
 void rank_actor_state::end_promise(operation_entry& entry) {
-  if (entry.promise->saved_block) context_->scratch.give_back(*entry.promise->saved_block);
+  if (auto& saved = entry.promise->saved_block) {
+    if (spare_ && spare_->view.bytes > saved->view.bytes) std::swap(*spare_, *saved);
+    if (spare_) context_->scratch.give_back(*spare_);
+    spare_ = saved;
+  }
   entry.promise.reset();
   context_->wake_scratch_waiters();
 }

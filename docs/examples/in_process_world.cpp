@@ -192,6 +192,7 @@ class in_process_communicator : public troupe::communicator {
   troupe::communicator_id id() const override { return {}; }
   troupe::start_up_report start_up() const override { return {}; }
   troupe::memory_usage memory() const override { return {}; }
+  troupe::rank_dump dump() const override { return {}; }
 
   outcome<troupe::work_handle> all_reduce(const troupe::all_reduce_arguments& a) override {
     if (a.options.algorithm != troupe::algorithm::recursive_doubling)

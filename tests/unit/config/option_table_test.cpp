@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(no_field_of_the_structs_is_missing) {
   [[maybe_unused]] const auto& [g0, g1] = o.watchdog;
   [[maybe_unused]] const auto& [m0] = o.metrics;
   [[maybe_unused]] const auto& [f0, f1, f2, f3, f4, f5, f6, f7] = o.fault_tolerance;
-  [[maybe_unused]] const auto& [r0, r1, r2, r3] = o.trace;
+  [[maybe_unused]] const auto& [e0, e1, e2, e3] = o.trace;
   [[maybe_unused]] const auto& [x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14,
                                 x15, x16, x17, x18] = o;
   std::size_t rows = 0;
