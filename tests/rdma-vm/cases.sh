@@ -1,6 +1,7 @@
 # What is tried on soft-RoCE. Prints "ok NAME" or "FAILED NAME" and its output for each case, and
 # leaves with the number of failures.
 . /test/network.sh
+. /test/jobs.sh
 make_cable
 failed=0
 passed=0
@@ -33,6 +34,11 @@ moving="one_host/frames_of_both*,both_directions*,a_large*,many_lanes*,every_wri
 
 check network timeout 120 /test/conformance_net_verbs_network --color_output=no
 check lanes lanes "one_host"
+if [ -x /test/rank_probe ]; then
+  for each in collective killed_peer cut_cable cut_cable_for_good; do
+    check $each $each
+  done
+fi
 shape delay 25ms
 check lanes_25ms lanes "$moving"
 shape delay 100ms

@@ -55,7 +55,7 @@ def make_initial_files(path, kernel, programs):
     files.add_program(UNWINDER, UNWINDER)
     for program in programs:
         files.add_program("/test/" + os.path.basename(program), program)
-    for script in ("cases.sh", "network.sh"):
+    for script in ("cases.sh", "jobs.sh", "network.sh"):
         files.add_file("/test/" + script, os.path.join(HERE, script))
     order = kernel.load_order(MODULES)
     for module in order:
