@@ -59,6 +59,17 @@ class Job:
             raise AssertionError(f"troupe_nic {words}: {done.stdout}{done.stderr}")
         return done.stdout
 
+    def requests(self):
+        """What each device of rank 0 was given to send so far."""
+        status = self.command("--rank", "0", "status")
+        return [int(count) for count in re.findall(r"requests=(\d+)", status)]
+
+    def wait_for_all_devices(self):
+        """Reads until every device of rank 0 has sent something more."""
+        before = self.requests()
+        while any(now == then for now, then in zip(self.requests(), before)):
+            self.wait_for_progress(1)
+
     def end(self):
         """Exit code and everything that was printed."""
         rest, _ = self.process.communicate(timeout=LIMIT_S)
@@ -82,20 +93,15 @@ class VerbsFaults(unittest.TestCase):
         return text
 
     def with_faults(self, name, commands, size=2, seconds=5, **more):
-        """A job that gets each command while it makes progress, goes on after the last, and gets
-        back to its speed; what the commands were answered."""
+        """A job that gets each command while it makes progress, goes on after the last, and then
+        uses every device of rank 0 again; what the commands were answered."""
         with Job(name, size, "checked", "300000", str(seconds), **more) as job:
-            before = sorted(job.wait_for_progress(5))
             answers = []
             for words in commands:
                 job.wait_for_progress(2)
                 answers.append(job.command(*words))
-            code, text = job.end()
-        self.assertEqual(code, 0, text)
-        self.assertEqual(len(re.findall(r"ended ok", text)), size, text)
-        after = [int(count) for count in re.findall(r"^\[0\] done (\d+)", text, re.MULTILINE)]
-        # In a tenth of a second at least; the machine may be busy in the others.
-        self.assertGreaterEqual(4 * max(after[len(after) // 2:]), before[2], text)
+            job.wait_for_all_devices()
+            self.check(job, size)
         return answers
 
     def test_jobs_connect_at_once(self):
@@ -124,20 +130,13 @@ class VerbsFaults(unittest.TestCase):
                          TROUPE_VERBS_TIMEOUT="12", TROUPE_VERBS_RETRY_COUNT="2")
 
     def test_a_port_that_is_back_carries_again(self):
-        def requests():
-            status = job.command("--rank", "0", "status")
-            return int(re.search(r"emu1 port=up requests=(\d+)", status)[1])
-
         with Job("back", 2, "checked", "300000", "6", TROUPE_VERBS_TIMEOUT="12",
                  TROUPE_VERBS_RETRY_COUNT="2") as job:
             job.wait_for_progress(2)
             job.command("--rank", "0", "down", "emu1")
             job.wait_for_progress(8)
             job.command("--rank", "0", "up", "emu1")
-            job.wait_for_progress(5)
-            before = requests()
-            job.wait_for_progress(5)
-            self.assertGreater(requests(), before)
+            job.wait_for_all_devices()
             self.check(job, 2)
 
     # Peers that know the old address run out of retries; whoever makes a pair reads it anew.
