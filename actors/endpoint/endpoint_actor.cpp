@@ -214,8 +214,10 @@ void endpoint_actor_state::forget_link(rank peer) {
   self_->demonitor(found->second.address());
   stop_actor(found->second);
   context_->links.erase(found);
-  context_->send(context_->dqplb[static_cast<std::size_t>(context_->tier_of(peer))],
-                 lease_holder_gone{peer});
+  // The place of a newcomer may have become known after its link was made: whichever tier lent to
+  // it.
+  for (const auto& budget : context_->dqplb)
+    context_->send(budget, lease_holder_gone{peer});
   context_->send(context_->bootstrap, link_forgotten{peer});
   end_transfers(peer);
   leaving_links_.erase(peer);
