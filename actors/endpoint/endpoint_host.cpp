@@ -177,8 +177,14 @@ outcome<void> endpoint_host::start() {
   context_ = std::make_unique<endpoint_context>(loaded_.values, identity_, *worker_, buffers_,
                                                 *network_, counters_, *ledger_);
   if (!loaded_.values.metrics.listen.empty()) {
-    auto exposer = metrics_exposer::open(loaded_.values.metrics.listen, worker_->counters(),
-                                         counters_, *ledger_, identity_.self);
+    auto exposer = metrics_exposer::open(loaded_.values.metrics.listen,
+                                         {.worker = worker_->counters(),
+                                          .operations = counters_,
+                                          .ledger = *ledger_,
+                                          .recorder = context_->recorder,
+                                          .now = [this] { return worker_->now(); },
+                                          .self = identity_.self,
+                                          .world_size = identity_.world_size});
     if (!exposer) return fail(exposer.error());
     exposer_ = std::move(*exposer);
     // Port 0 leaves the choice to the system: somebody has to say what it was.

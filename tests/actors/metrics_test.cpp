@@ -64,6 +64,23 @@ BOOST_AUTO_TEST_CASE(a_scrape_shows_actors_and_operations_by_kind) {
   BOOST_TEST(value_of(page, "troupe_memory_bytes{purpose=\"address_book\"}") == 24.0);
   BOOST_TEST(value_of(page, "troupe_control_bytes_peak") >= 0.0);
   BOOST_TEST(value_of(page, "troupe_actor_messages_handled_total{kind=\"collector\"}") >= 1.0);
+  // One rank moves nothing in place: no algorithm, no lanes.
+  const std::string path =
+      "{operation=\"all_reduce\",algorithm=\"none\",lanes=\"none\",size=\"le_256B\"}";
+  BOOST_TEST(value_of(page, "troupe_operation_seconds_count" + path) == 5.0);
+  BOOST_TEST(value_of(page, "troupe_operation_bytes_total" + path) == 5.0 * 16 * 4);
+  BOOST_TEST(value_of(page, "troupe_operation_failures_total" + path) == 0.0);
+  BOOST_TEST(value_of(page, "troupe_rank_info{rank=\"0\",world_size=\"1\",version=\"0.1.0\"}") ==
+             1.0);
+  BOOST_TEST(value_of(page, "troupe_endpoint_phase{phase=\"joined\"}") == 1.0);
+  BOOST_TEST(value_of(page, "troupe_oldest_operation_timestamp_seconds") == 0.0);
+  BOOST_TEST(value_of(page, "troupe_communicators_failed") == 0.0);
+  BOOST_TEST(value_of(page, "troupe_last_progress_timestamp_seconds") > 1.7e9);
+  BOOST_TEST(value_of(page, "troupe_worker_last_round_timestamp_seconds") > 1.7e9);
+  BOOST_TEST(value_of(page, "troupe_worker_round_gap_seconds_count") > 0.0);
+  BOOST_TEST(value_of(page, "troupe_process_threads") >= 3.0);
+  BOOST_TEST(value_of(page, "process_open_fds") > 3.0);
+  BOOST_TEST(value_of(page, "troupe_scrape_seconds") > 0.0);
 }
 
 BOOST_AUTO_TEST_CASE(garbage_on_the_port_harms_nothing) {
