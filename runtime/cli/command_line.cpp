@@ -76,6 +76,7 @@ int run_command_line(const command_line& line) {
   add_dump_command(app, chosen);
   add_analyze_command(app, chosen);
   add_tiers_command(app, chosen);
+  add_top_command(app, chosen);
   if (auto known = check_first_word(app, line); !known) return report_failure(known.error());
   try {
     // CLI11 wants the words last to first.

@@ -33,6 +33,7 @@ void add_config_command(CLI::App& app, action& chosen);
 void add_dump_command(CLI::App& app, action& chosen);
 void add_analyze_command(CLI::App& app, action& chosen);
 void add_tiers_command(CLI::App& app, action& chosen);
+void add_top_command(CLI::App& app, action& chosen);
 
 /// An option whose text one of the parsers of units.hpp reads into `value`.
 template <class Value>

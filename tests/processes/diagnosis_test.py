@@ -254,6 +254,22 @@ class Dumps(unittest.TestCase):
                 self.assertTrue(all(e["ph"] == "X" and e["dur"] >= 0 and e["ts"] >= 0
                                     and e["args"]["algorithm"] != "none" for e in reduces))
 
+    def test_top_shows_rates_and_whom_operations_wait_for(self):
+        with Job("loop", 0) as job:
+            rows = json.loads(troupe("top", "--once", "--json", *job.pids()).stdout)
+            self.assertEqual([row["rank"] for row in rows], list(range(SIZE)))
+            self.assertTrue(all(row["operations_per_second"] > 0 for row in rows), rows)
+        with Job("never_joined", 2) as job:
+            end = time.monotonic() + 30
+            while True:
+                rows = json.loads(troupe("top", "--once", "--json", *job.pids()).stdout)
+                if all(row["in_flight"] == (row["rank"] != 2) for row in rows):
+                    break
+                self.assertLess(time.monotonic(), end, rows)
+            self.assertIn("2", "".join(row["waits_for"] for row in rows))
+            text = troupe("top", "--once", *job.pids()).stdout
+            self.assertEqual(len(text.splitlines()), SIZE + 1, text)
+
     def test_what_cannot_be_asked_is_named(self):
         with Job("outside", 0, TROUPE_TRACE_REQUESTS="off") as job:
             done = troupe("analyze", *job.pids())
