@@ -30,7 +30,8 @@ duration part::age() const {
 case_file::case_file(std::span<const rank_dump> dumps, const diagnosis_options& options)
     : options_(options) {
   for (const auto& dump : dumps) {
-    world_size_ = std::max({world_size_, dump.world_size, to_index(dump.self) + 1});
+    // Ranks that came into the running job have numbers beyond its size.
+    world_size_ = std::max(world_size_, dump.world_size);
     auto& known = dumps_[dump.self];
     if (known == nullptr || known->taken_at_unix_ns < dump.taken_at_unix_ns) known = &dump;
   }

@@ -129,6 +129,7 @@ void rank_actor_state::do_enter(const std::shared_ptr<const seated_epoch>& next)
   state_->finalizing = finalizing;
   decision_asked_ = failure_noted_ = false;
   progress_->set_epoch(epoch_);
+  context_->recorder.board.enter(id_, next->self, members_);
   context_->forget_lanes(id_);
   for (const auto& [world, link] : context_->links)
     context_->send(link, epoch_raised{id_, epoch_});

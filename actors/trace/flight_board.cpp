@@ -30,12 +30,16 @@ void communicator_progress::ended(operation_number number, bool is_collective, i
   last_progress_ns_.store(to_nanoseconds(now), std::memory_order_relaxed);
 }
 
+void communicator_progress::set_epoch(epoch now) {
+  epoch_.store(now.value, std::memory_order_relaxed);
+  for (auto* number : {&last_called_, &last_started_, &last_ended_})
+    number->store(0, std::memory_order_relaxed);
+}
+
 communicator_report communicator_progress::report() const {
   communicator_report out;
   out.id = id;
   out.epoch = epoch{epoch_.load(std::memory_order_relaxed)};
-  out.self = self;
-  out.size = members->size();
   out.last_called = last_called_.load(std::memory_order_relaxed);
   out.last_started = last_started_.load(std::memory_order_relaxed);
   out.last_ended = last_ended_.load(std::memory_order_relaxed);
@@ -43,9 +47,6 @@ communicator_report communicator_progress::report() const {
   out.last_call = instant_of(last_call_ns_);
   out.last_progress = instant_of(last_progress_ns_);
   out.finalized = finalized_.load(std::memory_order_relaxed);
-  if (!members->is_world())
-    for (std::uint32_t i = 0; i < members->size(); ++i)
-      out.members.push_back(members->to_world(rank{i}));
   return out;
 }
 
@@ -57,7 +58,17 @@ void flight_board::note_joining(std::string detail) {
 void flight_board::add(std::shared_ptr<const communicator_progress> one) {
   const std::lock_guard guard(mutex_);
   const auto id = one->id.value;
-  communicators_[id] = {std::move(one), {}};
+  auto& known = communicators_[id];
+  known = {.progress = one, .self = one->self, .members = one->members, .why = {}};
+}
+
+void flight_board::enter(communicator_id id, rank self, std::shared_ptr<const membership> members) {
+  const std::lock_guard guard(mutex_);
+  const auto found = communicators_.find(id.value);
+  if (found == communicators_.end()) return;
+  found->second.self = self;
+  found->second.members = std::move(members);
+  found->second.why = {};
 }
 
 void flight_board::remove(communicator_id id) {
@@ -70,7 +81,7 @@ void flight_board::note_failure(communicator_id id, const failure& why, instant 
   const auto found = communicators_.find(id.value);
   if (found == communicators_.end() || found->second.why.code() != errc::ok) return;
   found->second.why = why;
-  const auto& members = *found->second.progress->members;
+  const auto& members = *found->second.members;
   const auto peer =
       to_index(why.what.peer) < members.size() ? members.to_world(why.what.peer) : no_rank;
   add_incident({incident_kind::operation_failed, now, peer, why.code(), why.message});
@@ -119,6 +130,10 @@ bool flight_board::read(rank_dump& out) const {
   }
   for (const auto& one : known) {
     auto& report = out.communicators.emplace_back(one.progress->report());
+    report.self = one.self;
+    report.size = one.members->size();
+    for (std::uint32_t i = 0; !one.members->is_world() && i < report.size; ++i)
+      report.members.push_back(one.members->to_world(rank{i}));
     report.failed = one.why.code();
     report.failed_peer = one.why.what.peer;
     report.failure = one.why.message;

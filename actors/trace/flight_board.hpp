@@ -25,18 +25,19 @@ struct communicator_progress {
       : id(which), self(member), members(std::move(all)) {}
 
   const communicator_id id;
-  const rank self;
-  const std::shared_ptr<const membership> members;
+  const rank self;                                  ///< in the first epoch
+  const std::shared_ptr<const membership> members;  ///< of the first epoch
 
   std::atomic<std::uint32_t> outstanding{0};  ///< called by the trainer and not done
 
   void called(operation_number number, bool is_collective, instant now);
   void started(operation_number number);
   void ended(operation_number number, bool is_collective, instant now);
-  void set_epoch(epoch now) { epoch_.store(now.value, std::memory_order_relaxed); }
+  /// Numbers of operations begin anew.
+  void set_epoch(epoch now);
   void set_finalized() { finalized_.store(true, std::memory_order_relaxed); }
 
-  /// All but the failure.
+  /// All but members and failure.
   communicator_report report() const;
 
  private:
@@ -64,6 +65,8 @@ class flight_board {
 
   void note_joining(std::string detail);
   void add(std::shared_ptr<const communicator_progress> one);
+  /// The communicator went on to an epoch with these members: what failed before is over.
+  void enter(communicator_id id, rank self, std::shared_ptr<const membership> members);
   void remove(communicator_id id);
   /// The communicator failed for good. The first failure counts.
   void note_failure(communicator_id id, const failure& why, instant now);
@@ -79,6 +82,8 @@ class flight_board {
 
   struct known_communicator {
     std::shared_ptr<const communicator_progress> progress;
+    rank self;
+    std::shared_ptr<const membership> members;
     failure why;
   };
 

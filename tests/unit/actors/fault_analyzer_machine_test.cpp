@@ -358,6 +358,14 @@ BOOST_AUTO_TEST_CASE(the_newest_dump_of_a_rank_counts_and_their_order_does_not) 
   check(diagnose(old), verdict_kind::never_joined, {rank{2}});
 }
 
+BOOST_AUTO_TEST_CASE(a_rank_that_came_later_has_a_number_beyond_the_job_and_nobody_is_missing) {
+  job j(3);
+  j.dumps[2].self = rank{1u << 31};
+  const auto found = j.judge();
+  check(found, verdict_kind::all_good, {});
+  BOOST_TEST(found.table.size() == 4u);  // rank 2 gave no dump
+}
+
 BOOST_AUTO_TEST_CASE(evidence_is_bounded_in_a_large_job) {
   job j(2000);
   for (std::uint32_t r = 0; r < 1999; ++r)

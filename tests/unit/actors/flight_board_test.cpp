@@ -54,6 +54,25 @@ BOOST_AUTO_TEST_CASE(the_first_failure_counts_and_is_an_incident) {
   BOOST_TEST((out.incidents[0].peer == rank{4}));  // a world rank
 }
 
+BOOST_AUTO_TEST_CASE(another_epoch_has_other_members_and_what_failed_is_over) {
+  flight_board board;
+  const auto progress = split_of_two();
+  board.add(progress);
+  progress->called({5}, true, instant(1s));
+  board.note_failure({3}, {errc::peer_lost, "rank 4 ended"}, instant(1s));
+  progress->set_epoch(epoch{1});
+  board.enter({3}, rank{0}, std::make_shared<const membership>(membership::of({rank{7}})));
+  rank_dump out;
+  BOOST_TEST(board.read(out));
+  const auto& c = out.communicators[0];
+  BOOST_TEST((c.epoch == epoch{1}));
+  BOOST_TEST((c.self == rank{0}));
+  BOOST_TEST((c.members == std::vector{rank{7}}));
+  BOOST_TEST((c.failed == errc::ok));
+  BOOST_TEST(c.last_called == 0u);
+  BOOST_TEST(out.incidents.size() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(incidents_are_bounded_and_the_newest_stay_in_order) {
   flight_board board;
   for (int i = 0; i < 1000; ++i)
