@@ -227,9 +227,11 @@ void epoch_world::check_give_up(std::uint32_t rank) {
 
 void epoch_world::check_end() {
   net::epoch_record newest;
-  for (const auto& m : ranks_)
-    if (m.alive && m.joined && newest.number <= m.state.membership.current.number)
-      newest = m.state.membership.current;
+  for (std::uint32_t i = 0; i < ranks_.size(); ++i) {
+    const auto& m = ranks_[i];
+    if (!m.alive || m.paused || !m.joined || is_over(i)) continue;
+    if (newest.number <= m.state.membership.current.number) newest = m.state.membership.current;
+  }
   for (std::uint32_t i = 0; i < ranks_.size(); ++i) {
     const auto& m = ranks_[i];
     if (!m.alive || m.paused || !m.joined) continue;
