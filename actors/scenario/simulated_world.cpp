@@ -8,6 +8,7 @@
 #include "actors/collector/metrics_exposer.hpp"
 #include "actors/scenario/phase_watch.hpp"
 #include "config/load.hpp"
+#include "runtime/diagnosis.hpp"
 
 namespace troupe::actors {
 
@@ -134,6 +135,9 @@ void simulated_world::end_call(std::uint32_t r, std::vector<conduct_event>& out)
   each.gone = why.code() != errc::ok;
   out.push_back(scenario::call_ended{r, why, each.gone ? 0 : each.calls.wrong_elements(*work)});
   if (each.gone) return;
+  each.contributors.clear();
+  for (const auto one : work->contributors())
+    each.contributors.push_back(one.value);
   if (++each.operation < of_.work.operations.size()) return call(r, out);
   if (each.step == 1) each.before = scenario::footprint{0, 0, stage_->memory(rank{r}).total()};
   out.push_back(scenario::step_reached{r, each.step + 1});
@@ -339,6 +343,20 @@ void simulated_world::close(scenario::run_record& record) {
       record.ranks[r].after = scenario::footprint{0, 0, stage_->memory(rank{r}).total()};
   }
   record.metrics.assign(sums.begin(), sums.end());
+  std::vector<rank_dump> dumps;
+  for (std::uint32_t r = 0; r < players_.size(); ++r) {
+    if (!players_[r].joined || record.ranks[r].killed) continue;
+    auto& mine = stage_->world(rank{r});
+    const auto now_in = mine.members();
+    record.ranks[r].epoch = now_in.epoch.value;
+    record.ranks[r].members = now_in.names;
+    record.ranks[r].contributors = players_[r].contributors;
+    if (!players_[r].stopped) dumps.push_back(mine.dump());
+  }
+  const auto found = diagnose(dumps);
+  record.verdict = to_string(found.verdict);
+  for (const auto one : found.culprits)
+    record.culprits.push_back(one.value);
 }
 
 }  // namespace troupe::actors

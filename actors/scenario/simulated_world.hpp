@@ -42,6 +42,7 @@ class simulated_world final : public scenario::world {
     bool stopped = false;  ///< calls that it would make wait until it goes on
     std::uint32_t held_step = 0;
     std::optional<scenario::footprint> before;
+    std::vector<std::uint32_t> contributors;  ///< to the last result
   };
   struct watched {
     std::uint32_t number = 0;

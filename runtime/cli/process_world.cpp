@@ -86,6 +86,13 @@ failure read_failure(std::istringstream& words) {
   return out;
 }
 
+std::vector<std::uint32_t> read_names(std::istringstream& words) {
+  std::vector<std::uint32_t> names;
+  for (std::uint32_t name = 0; words >> name;)
+    names.push_back(name);
+  return names;
+}
+
 std::string rest_of(std::istringstream& words) {
   std::string text;
   std::getline(words, text);
@@ -214,6 +221,11 @@ void process_world::hear(std::uint32_t r, const std::string& line,
     out.push_back(scenario::call_ended{r, why, wrong});
   } else if (what == "footprint") {
     hear_footprint(r, rest_of(words));
+  } else if (what == "members") {
+    words >> members_[r].epoch.emplace();
+    members_[r].names = read_names(words);
+  } else if (what == "contributors") {
+    members_[r].contributors = read_names(words);
   }
 }
 
@@ -391,6 +403,9 @@ void process_world::close(scenario::run_record& record) {
     if (!mine.killed && !each.how.empty()) mine.crash = each.how;
     if (each.has_before) mine.before = each.before;
     if (each.has_after) mine.after = each.after;
+    mine.epoch = each.epoch;
+    mine.members = each.names;
+    mine.contributors = each.contributors;
   }
   end_all();
 }

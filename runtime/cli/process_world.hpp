@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,9 @@ class process_world final : public scenario::world {
     scenario::footprint after;
     bool has_before = false;
     bool has_after = false;
+    std::optional<std::uint32_t> epoch;  ///< that it was in when it left
+    std::vector<std::uint32_t> names;
+    std::vector<std::uint32_t> contributors;
   };
 
   explicit process_world(const scenario::script& of, exit_watch watch)

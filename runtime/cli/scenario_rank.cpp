@@ -45,6 +45,13 @@ std::string failure_text(const failure& why) {
   return text;
 }
 
+std::string names_text(const std::vector<std::uint32_t>& names) {
+  std::string text;
+  for (const std::uint32_t name : names)
+    text += ' ' + std::to_string(name);
+  return text;
+}
+
 class scenario_rank {
  public:
   explicit scenario_rank(const scenario::script& of)
@@ -66,6 +73,9 @@ class scenario_rank {
     say("joined");
     do_steps();
     wait_for_leave();
+    const auto now_in = world_->members();
+    say("members " + std::to_string(now_in.epoch.value) + names_text(now_in.names));
+    say("contributors" + names_text(contributors_));
     const std::uint64_t memory = world_->memory().total();
     // Whatever became of the communicator: peers may have left before.
     (void)world_->finalize(leaving_limit);
@@ -93,6 +103,9 @@ class scenario_rank {
         why = done.error();
       } else {
         wrong = calls_.wrong_elements(**started);
+        contributors_.clear();
+        for (const rank one : (*started)->contributors())
+          contributors_.push_back(one.value);
       }
       say("ended " + failure_text(why) + ' ' + std::to_string(wrong) + ' ' + why.message);
       if (why.code() != errc::ok) return false;
@@ -115,6 +128,7 @@ class scenario_rank {
   const scenario::script& of_;
   scenario::workload_caller calls_;
   std::unique_ptr<communicator> world_;
+  std::vector<std::uint32_t> contributors_;  ///< to the last result
   bool left_ = false;
 };
 

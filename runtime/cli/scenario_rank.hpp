@@ -10,7 +10,8 @@ namespace troupe::cli {
 /// what happens in lines on standard output and is told what to do in lines on standard input:
 ///
 ///   out  footprint before D T M | joined | step N | call | ended CODE PEER WRONG TEXT
-///        join_failed CODE PEER TEXT | footprint after D T M
+///        join_failed CODE PEER TEXT | members EPOCH NAME... | contributors NAME...
+///        footprint after D T M
 ///   in   begin N | leave
 ///
 /// Returns the exit code. Errors: bad_argument if the script cannot be read.

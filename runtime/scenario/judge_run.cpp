@@ -25,6 +25,13 @@ std::string rank_text(std::uint32_t r) {
   return "rank " + std::to_string(r);
 }
 
+std::string list_text(const std::vector<std::uint32_t>& numbers) {
+  std::string text;
+  for (const std::uint32_t number : numbers)
+    text += (text.empty() ? "" : ", ") + std::to_string(number);
+  return text.empty() ? "none" : text;
+}
+
 bool is_fine(const rank_outcome& outcome) {
   return outcome == rank_outcome{};
 }
@@ -135,9 +142,39 @@ class judge {
       judge_outcome(each, r);
       judge_steps(each, r);
       judge_leaks(each, r);
+      judge_membership(each, r);
       if (each.throughput) judge_throughput(each, r);
     }
     if (!each.metric.empty()) judge_metric(each);
+    judge_verdict(each);
+  }
+
+  void judge_membership(const expectation& each, std::uint32_t r) {
+    const rank_record& record = record_.ranks[r];
+    if (each.epoch && record.epoch != each.epoch)
+      note(judgement::wrong_result, each.line,
+           rank_text(r) +
+               (record.epoch ? " is in epoch " + std::to_string(*record.epoch)
+                             : std::string(" knows no epoch")) +
+               ", expected is " + std::to_string(*each.epoch));
+    if (!each.members.empty() && record.members != each.members)
+      note(judgement::wrong_result, each.line,
+           rank_text(r) + " has the members " + list_text(record.members) + ", expected are " +
+               list_text(each.members));
+    if (!each.contributors.empty() && record.contributors != each.contributors)
+      note(judgement::wrong_result, each.line,
+           rank_text(r) + " holds a result of " + list_text(record.contributors) +
+               ", expected are " + list_text(each.contributors));
+  }
+
+  void judge_verdict(const expectation& each) {
+    if (!each.verdict.empty() && record_.verdict != each.verdict)
+      note(judgement::wrong_result, each.line,
+           "the verdict is " + record_.verdict + ", expected is " + each.verdict);
+    if (each.culprit && record_.culprits != std::vector{*each.culprit})
+      note(judgement::wrong_result, each.line,
+           "the culprits are " + list_text(record_.culprits) + ", expected is " +
+               std::to_string(*each.culprit));
   }
 
   void judge_outcome(const expectation& each, std::uint32_t r) {

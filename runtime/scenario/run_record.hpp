@@ -31,8 +31,11 @@ struct rank_record {
   instant ended = never;
   std::vector<duration> step_times;
   std::vector<instant> step_begins;
-  std::optional<footprint> before;  ///< before joining; memory: after the first step
-  std::optional<footprint> after;   ///< after leaving; memory: after the last step
+  std::optional<footprint> before;          ///< before joining; memory: after the first step
+  std::optional<footprint> after;           ///< after leaving; memory: after the last step
+  std::optional<std::uint32_t> epoch;       ///< the newest that it knew in the end
+  std::vector<std::uint32_t> members;       ///< of that epoch, by name
+  std::vector<std::uint32_t> contributors;  ///< to its last result, by name
 };
 
 /// When a strike struck and when it was over.
@@ -51,6 +54,8 @@ struct run_record {
   bool out_of_time = false;                             ///< the limit passed
   std::vector<std::pair<std::string, double>> metrics;  ///< by name, summed over labels and ranks
   std::uint64_t trace_hash = 0;                         ///< sim
+  std::string verdict;                  ///< what dumps of the ranks say in the end; sim
+  std::vector<std::uint32_t> culprits;  ///< of the verdict
 };
 
 }  // namespace troupe::scenario

@@ -53,10 +53,6 @@ std::string why_not_by_processes(const fault& what, process_lanes lanes) {
   return {};
 }
 
-bool judges_membership(const expectation& what) {
-  return what.epoch || !what.members.empty() || !what.contributors.empty();
-}
-
 }  // namespace
 
 std::string why_not(world_kind where) {
@@ -77,10 +73,8 @@ std::string why_not(world_kind where, const trigger& when) {
 }
 
 std::string why_not(world_kind where, const expectation& what) {
-  if (judges_membership(what))
-    return "there are no new epochs yet: epoch, members and contributors cannot be judged";
-  if (!what.verdict.empty() || what.culprit)
-    return "there is no fault analyser yet: verdict and culprit cannot be judged";
+  if (where == world_kind::process && (!what.verdict.empty() || what.culprit))
+    return "dumps of other processes are not read: verdict and culprit cannot be judged";
   const bool process_things = std::any_of(what.no_leak.begin(), what.no_leak.end(),
                                           [](leak_kind each) { return each != leak_kind::memory; });
   if (where == world_kind::sim && process_things)

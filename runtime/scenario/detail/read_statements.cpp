@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 
+#include "runtime/diagnosis.hpp"
 #include "runtime/scenario/read_scenario.hpp"
 #include "runtime/scenario/scenario_names.hpp"
 
@@ -254,7 +255,13 @@ void read_membership(table_reader& table, expectation& out) {
   table.number("epoch", {0, std::numeric_limits<std::uint32_t>::max()}, out.epoch);
   table.numbers("members", any_rank, out.members);
   table.numbers("contributors", any_rank, out.contributors);
-  table.text("verdict", out.verdict);
+  constexpr auto verdict_count = static_cast<std::size_t>(verdict_kind::join_incomplete) + 1;
+  std::vector<std::string_view> verdicts;
+  for (std::size_t i = 0; i < verdict_count; ++i)
+    verdicts.push_back(troupe::to_string(static_cast<verdict_kind>(i)));
+  std::size_t verdict = 0;
+  table.word("verdict", verdicts, verdict);
+  if (table.has("verdict")) out.verdict = verdicts[verdict];
   table.number("culprit", any_rank, out.culprit);
 }
 

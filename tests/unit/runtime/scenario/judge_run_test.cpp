@@ -153,6 +153,21 @@ BOOST_AUTO_TEST_CASE(steps_metrics_and_leaks_have_bounds) {
   BOOST_TEST(leaking.judged(world_kind::sim).empty());
 }
 
+BOOST_AUTO_TEST_CASE(epochs_members_contributors_and_verdicts_are_compared) {
+  court wanted(
+      "[[expect]]\nrank = 0\nepoch = 2\nmembers = [0, 1]\ncontributors = [0, 1]\n"
+      "verdict = \"rank_silent\"\nculprit = 3\n");
+  BOOST_TEST(wanted.judged().size() == 5u);
+  wanted.record.ranks[0].epoch = 2;
+  wanted.record.ranks[0].members = wanted.record.ranks[0].contributors = {0, 1};
+  wanted.record.verdict = "rank_silent";
+  wanted.record.culprits = {3};
+  BOOST_TEST(wanted.judged().empty());
+  wanted.record.ranks[0].members = {0, 1, 2};
+  wanted.record.culprits = {2, 3};
+  BOOST_TEST(wanted.judged().size() == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(throughput_compares_steps_before_and_after_the_faults) {
   court slower(
       "[[fault]]\nkind = \"slow\"\nrank = 1\nstep = 3\nby = \"1ms\"\nfor = \"1ms\"\n"

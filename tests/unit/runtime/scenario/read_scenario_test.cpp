@@ -70,15 +70,15 @@ BOOST_AUTO_TEST_CASE(everything_that_a_script_says_is_read) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_printed_reads_to_the_same_script) {
-  const auto all = read(
-      script_with("[topology.cross_zone]\nlatency = \"1ms\"\nbandwidth = \"1GB/s\"\n"
-                  "[settings.transport]\nsilence_timeout = \"1s\"\nack_delay = \"1ms\"\n"
-                  "[[fault]]\nkind = \"kill\"\npercent = \"25%\"\nmtbf = \"3ms\"\nrepeat = 2\n"
-                  "[[fault]]\nkind = \"throwing_actor\"\nrole = \"rendezvous\"\nactor = \"rank\"\n"
-                  "event = \"operation_ended\"\nnth = 3\n"
-                  "[[fault]]\nkind = \"delay\"\nprobability = \"12.5%\"\nby = \"1us\"\n"
-                  "[[expect]]\nmetric = \"troupe_lanes_lost_total\"\nat_least = 1\nat_most = 2.5\n"
-                  "[[expect]]\nepoch = 2\nmembers = [0, 1]\nverdict = \"dead\"\nculprit = 1\n"));
+  const auto all = read(script_with(
+      "[topology.cross_zone]\nlatency = \"1ms\"\nbandwidth = \"1GB/s\"\n"
+      "[settings.transport]\nsilence_timeout = \"1s\"\nack_delay = \"1ms\"\n"
+      "[[fault]]\nkind = \"kill\"\npercent = \"25%\"\nmtbf = \"3ms\"\nrepeat = 2\n"
+      "[[fault]]\nkind = \"throwing_actor\"\nrole = \"rendezvous\"\nactor = \"rank\"\n"
+      "event = \"operation_ended\"\nnth = 3\n"
+      "[[fault]]\nkind = \"delay\"\nprobability = \"12.5%\"\nby = \"1us\"\n"
+      "[[expect]]\nmetric = \"troupe_lanes_lost_total\"\nat_least = 1\nat_most = 2.5\n"
+      "[[expect]]\nepoch = 2\nmembers = [0, 1]\nverdict = \"process_dead\"\nculprit = 1\n"));
   const std::string printed = print_scenario(all);
   BOOST_TEST(print_scenario(read(printed)) == printed);
 }
@@ -144,6 +144,11 @@ BOOST_AUTO_TEST_CASE(settings_are_those_of_the_configuration) {
   BOOST_TEST(problem.starts_with("f.toml:12: "), problem);
   BOOST_TEST(has(problem, "transport.silence_timeout"), problem);
   BOOST_TEST(has(problem_with("[settings]\nx = 1\n"), "write [settings.x]"));
+}
+
+BOOST_AUTO_TEST_CASE(verdicts_are_those_of_the_analyser) {
+  BOOST_TEST(
+      has(problem_with("[[expect]]\nverdict = \"proces_dead\"\n"), "nearest: \"process_dead\""));
 }
 
 BOOST_AUTO_TEST_CASE(parts_that_are_missing_are_named) {
