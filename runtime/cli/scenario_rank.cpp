@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 #include <system_error>
+#include <thread>
 
 #include "runtime/cli/process_end.hpp"
 #include "runtime/communicator.hpp"
@@ -80,6 +81,7 @@ class scenario_rank {
     // Whatever became of the communicator: peers may have left before.
     (void)world_->finalize(leaving_limit);
     world_.reset();
+    wait_for_threads();
     say_footprint("after", memory);
   }
 
@@ -117,6 +119,13 @@ class scenario_rank {
     std::string line;
     left_ = left_ || !std::getline(std::cin, line) || line == "leave";
     return !left_;
+  }
+
+  /// The kernel lists a thread for a moment after it was joined.
+  void wait_for_threads() const {
+    constexpr int looks_max = 100;
+    for (int i = 0; i < looks_max && entries_of("/proc/self/task") > 1; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 
   void wait_for_leave() {
