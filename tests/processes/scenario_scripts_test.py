@@ -1,6 +1,6 @@
 """Plays every script of config/scenarios in each of its worlds: all hold.
 
-usage: scenario_scripts_test.py [--with-cards] DIRECTORY_OF_SCRIPTS TROUPE WORLD [SCRIPT...]
+usage: scenario_scripts_test.py DIRECTORY_OF_SCRIPTS TROUPE WORLD [SCRIPT...]
 
 In world sim with several seeds, each twice: the same trace.
 """
@@ -14,7 +14,6 @@ import tomllib
 
 LIMIT_S = 120
 SEEDS = "1..5"
-WHY_NO_CARDS = "ranks that dial each other over emulated cards at once may not connect"
 
 
 def play(troupe, path, world):
@@ -38,10 +37,8 @@ def play(troupe, path, world):
 
 
 def main():
-    with_cards = "--with-cards" in sys.argv
-    words = [word for word in sys.argv[1:] if word != "--with-cards"]
-    directory, troupe, world = words[:3]
-    names = words[3:] or sorted(os.listdir(directory))
+    directory, troupe, world = sys.argv[1:4]
+    names = sys.argv[4:] or sorted(os.listdir(directory))
     emulation = os.path.join(os.path.dirname(troupe), "../lib/emulation/libibverbs.so.1")
     problems, played = [], 0
     for name in names:
@@ -58,9 +55,6 @@ def main():
         cards = script.get("process", {}).get("lanes") == "verbs"
         if world == "process" and cards and not os.path.exists(emulation):
             print(f"SKIPPED {name}: built without emulated cards")
-            continue
-        if world == "process" and cards and not with_cards:
-            print(f"SKIPPED {name}: {WHY_NO_CARDS}; --with-cards plays it")
             continue
         played += 1
         if problem := play(troupe, path, world):
