@@ -185,7 +185,8 @@ outcome<std::vector<std::unique_ptr<communicator>>> simulated_stage::make_commun
 void simulated_stage::tell_end(rank r) {
   for (std::uint32_t number = 0; number < ranks_.size(); ++number)
     if (number != r.value && !ranks_[number]->home->crashed)
-      post(nullptr, ranks_[number]->actor, process_ended{r});
+      post(nullptr, ranks_[number]->actor,
+           process_ended{ranks_[to_index(r)]->context->identity.self});
 }
 
 void simulated_stage::crash(rank r, net::crash_kind how) {

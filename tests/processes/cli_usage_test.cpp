@@ -57,9 +57,10 @@ BOOST_AUTO_TEST_CASE(help_and_version_go_to_standard_output_with_exit_code_0) {
 
 BOOST_AUTO_TEST_CASE(a_wrong_command_line_is_one_error_line_that_names_it) {
   check_refused({}, "subcommand is required");
-  check_refused({"lunch"},
-                "command 'lunch' is unknown; there are: launch, bench, tune, sim, config, "
-                "tiers");
+  check_refused(
+      {"lunch"},
+      "command 'lunch' is unknown; there are: launch, bench, tune, sim, scenario, config, "
+      "dump, analyze, tiers, top");
   check_refused({"launch"}, "--ranks is required");
   check_refused({"launch", "-n", "2"}, "put it after --");
   check_refused({"launch", "-n", "2", "--"}, "there is no program to launch");

@@ -188,7 +188,7 @@ class FaultsWhileJoining(unittest.TestCase):
                  Rank(1, 2, port, TROUPE_TRANSPORT_SEGMENT_BYTES="128KiB", **self.QUICK)]
         ends = self.ends(ranks)
         self.assertTrue(any("transport.segment_bytes" in message and "128KiB" in message
-                            and "256KiB" in message for _, _, message in ends), ends)
+                            and "1MiB" in message for _, _, message in ends), ends)
 
     def test_a_wrong_secret_does_not_join(self):
         port = free_port()

@@ -8,9 +8,9 @@ namespace troupe::net::detail {
 namespace {
 
 const leading_state::answer* answer_of(const leading_state& leading, member_id member) {
-  for (const auto& one : leading.reports)
-    if (one.from == member) return &one;
-  return nullptr;
+  const auto at = std::lower_bound(leading.reports.begin(), leading.reports.end(), member,
+                                   [](const auto& one, member_id m) { return one.from < m; });
+  return at != leading.reports.end() && at->from == member ? &*at : nullptr;
 }
 
 member_list reporters_of(const leading_state& leading) {

@@ -21,6 +21,7 @@ stage_options small_stage(std::uint32_t ranks) {
   out.options.transport.window_segment_count = 64;
   out.options.transport.transfer_count = 256;
   out.options.transport.parked_bytes = 16 * 1024;
+  out.options.trace.record_count = 16;  // full after the first operations
   return out;
 }
 

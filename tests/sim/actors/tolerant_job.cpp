@@ -103,6 +103,14 @@ void tolerant_job::crash(std::uint32_t r, bool is_proven) {
   if (is_proven) stage.tell_end(rank{r});
 }
 
+void tolerant_job::forget_ended_calls() {
+  for (std::uint32_t r = 0; r < calls_.size(); ++r) {
+    if (!alive_[r] || calls_[r].empty()) continue;
+    first_number_[r] = calls_[r].back().number + 1;
+    calls_[r].clear();
+  }
+}
+
 std::string tolerant_job::wrong_with(const call& one) const {
   const bool failed = one.work->error().code() != errc::ok;
   const auto contributors = one.work->contributors();

@@ -33,6 +33,8 @@ class tolerant_job {
 
   void crash(std::uint32_t r, bool is_proven);
   outcome<void> add_newcomer(const std::string& invited, duration limit = std::chrono::seconds(20));
+  /// Lets go of the works and buffers of calls that ended, of those that live.
+  void forget_ended_calls();
   bool is_alive(std::uint32_t r) const { return alive_[r]; }
 
   /// Empty, or what the calls that ended have against the promise.

@@ -258,6 +258,47 @@ BOOST_AUTO_TEST_CASE(a_member_that_was_left_out_without_proof_keeps_the_door_shu
   BOOST_TEST(job.add_newcomer(*again).has_value());
 }
 
+// With 1,024 ranks this takes three minutes, the time of eight million transfers of rings.
+BOOST_AUTO_TEST_CASE(a_hundred_ranks_lose_two_and_take_one_in) {
+  tolerant_job job(128, 31, 2'048);
+  job.call_all();
+  job.stage.run_until([] { return false; }, microseconds(700));
+  job.crash(17, true);
+  job.crash(0, true);
+  job.call_all();
+  BOOST_REQUIRE(job.finish());
+  BOOST_TEST(job.calls(1).back().work->contributors().size() == 126u);
+  const auto invited = job.stage.world(rank{50}).invite();
+  BOOST_REQUIRE(invited.has_value());
+  const auto in = job.add_newcomer(*invited);
+  BOOST_REQUIRE_MESSAGE(in.has_value(), (in ? "" : in.error().message));
+  job.call_all();
+  BOOST_REQUIRE(job.finish());
+  BOOST_TEST(job.broken_promise() == "");
+  BOOST_TEST(job.calls(1).back().work->contributors().size() == 127u);
+}
+
+BOOST_AUTO_TEST_CASE(a_hundred_members_go_and_come_and_a_survivors_memory_stays) {
+  tolerant_job job(3, 37, 3'000, true);
+  std::uint64_t early = 0;
+  for (std::uint32_t cycle = 0; cycle < 100; ++cycle) {
+    job.call_all();
+    BOOST_REQUIRE(job.finish());
+    job.crash(cycle + 1, true);
+    job.call_all();
+    BOOST_REQUIRE(job.finish());
+    const auto invited = job.stage.world(rank{0}).invite();
+    BOOST_REQUIRE(invited.has_value());
+    const auto in = job.add_newcomer(*invited);
+    BOOST_REQUIRE_MESSAGE(in.has_value(), (in ? "" : in.error().message));
+    job.forget_ended_calls();
+    if (cycle == 20) early = job.stage.memory(rank{0}).total();
+  }
+  // What stays of a member that is gone: its name, its address, and that it ended.
+  BOOST_TEST(job.stage.memory(rank{0}).total() < early + 80 * 1'000);
+  BOOST_TEST(job.stage.context(rank{0}).links.size() <= 3u);
+}
+
 BOOST_AUTO_TEST_CASE(every_rare_branch_of_coming_in_was_visited) {
   std::size_t marks = 0;
   for (const auto* m = mark::first(); m != nullptr; m = m->next()) {

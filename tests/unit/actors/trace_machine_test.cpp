@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(the_time_before_the_start_is_queueing_for_resources) {
 
 BOOST_AUTO_TEST_CASE(waits_are_told_apart_and_add_up) {
   auto t = called();
-  step(t, operation_began{}, zero);
+  step(t, operation_began{{.ranks = 4}}, zero);
   t.record.open_accepts = 1;
   t.record.open_puts = 1;
   step(t, operation_stepped{}, zero);
