@@ -241,10 +241,14 @@ void epoch_world::check_end() {
       return violate(i, "a member stands still");
     if (m.state.membership.phase != net::membership_phase::open)
       return violate(i, "a view change never ended");
-    // A member that was left out while it had nothing to do, and whose word of it got lost, hears
-    // of it with the first thing that it says.
+    // A member that was left out while it had nothing to do, and whose word of it got lost, is
+    // still in an epoch that the others were in, and hears of it with the first thing that it says.
     const auto& mine = m.state.membership;
-    if (contains(newest.members, mine.self) && !(newest == mine.current))
+    const bool is_behind =
+        mine.current.number < newest.number && !contains(newest.members, mine.self) &&
+        std::any_of(newest.members.begin(), newest.members.end(),
+                    [&](net::member_id one) { return contains(mine.current.members, one); });
+    if (!is_behind && !(newest == mine.current))
       return violate(i, "members are in different epochs at the end");
   }
 }
