@@ -13,17 +13,23 @@ outcome<std::uint32_t> cut_connections(pid_t one, pid_t other, std::uint32_t cou
   if (!ours) return fail(ours.error());
   const auto theirs = net::sockets_of(other);
   if (!theirs) return fail(theirs.error());
-  std::vector<net::process_socket> shared;
+  struct connection {
+    int descriptor = -1;
+    std::uint64_t traffic = 0;
+  };
+  std::vector<connection> shared;
   for (const auto& each : *ours) {
     const bool ends_there = std::any_of(theirs->begin(), theirs->end(), [&](const auto& end) {
       return each.entry.local == end.entry.remote && each.entry.remote == end.entry.local;
     });
-    if (each.entry.stands && ends_there) shared.push_back(each);
+    if (!each.entry.stands || !ends_there) continue;
+    const auto traffic = net::traffic_of(one, each.descriptor);
+    if (!traffic) return fail(traffic.error());
+    shared.push_back({each.descriptor, *traffic});
   }
-  // Numbers of sockets grow.
-  std::sort(shared.begin(), shared.end(), [](const auto& left, const auto& right) {
-    return left.entry.inode > right.entry.inode;
-  });
+  // Lanes carry the work; the ring of the bootstrap between the same two is quiet.
+  std::sort(shared.begin(), shared.end(),
+            [](const auto& left, const auto& right) { return left.traffic > right.traffic; });
   if (count != 0) shared.resize(std::min<std::size_t>(shared.size(), count));
   for (const auto& each : shared)
     if (auto done = net::shut_socket(one, each.descriptor); !done) return fail(done.error());

@@ -1,5 +1,6 @@
 #include "net/tcp/process_sockets.hpp"
 
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -108,11 +109,14 @@ outcome<std::vector<process_socket>> sockets_of(pid_t process) {
   return out;
 }
 
-outcome<void> shut_socket(pid_t process, int descriptor_number) {
+namespace {
+
+/// A descriptor of our own for a socket of another process.
+outcome<descriptor> borrow_socket(pid_t process, int descriptor_number) {
   // glibc 2.36 declares pidfd_open without C linkage.
   const descriptor whose(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
   if (!whose.valid()) return fail(system_problem("pidfd_open"));
-  const descriptor ours(
+  descriptor ours(
       static_cast<int>(::syscall(SYS_pidfd_getfd, whose.number(), descriptor_number, 0)));
   if (!ours.valid()) {
     const bool refused = errno == EPERM || errno == ENOSYS;
@@ -121,7 +125,25 @@ outcome<void> shut_socket(pid_t process, int descriptor_number) {
     if (refused) problem.what.code = errc::not_available;
     return fail(std::move(problem));
   }
-  if (::shutdown(ours.number(), SHUT_RDWR) != 0 && errno != ENOTCONN)
+  return ours;
+}
+
+}  // namespace
+
+outcome<std::uint64_t> traffic_of(pid_t process, int descriptor_number) {
+  const auto ours = borrow_socket(process, descriptor_number);
+  if (!ours) return fail(ours.error());
+  tcp_info about{};
+  socklen_t length = sizeof about;
+  if (::getsockopt(ours->number(), IPPROTO_TCP, TCP_INFO, &about, &length) != 0)
+    return fail(system_problem("getsockopt(TCP_INFO)"));
+  return about.tcpi_bytes_acked + about.tcpi_bytes_received;
+}
+
+outcome<void> shut_socket(pid_t process, int descriptor_number) {
+  const auto ours = borrow_socket(process, descriptor_number);
+  if (!ours) return fail(ours.error());
+  if (::shutdown(ours->number(), SHUT_RDWR) != 0 && errno != ENOTCONN)
     return fail(system_problem("shutdown"));
   return {};
 }

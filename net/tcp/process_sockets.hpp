@@ -33,6 +33,10 @@ struct process_socket {
 /// The TCP sockets of a process of this host. Errors: system_failure.
 outcome<std::vector<process_socket>> sockets_of(pid_t process);
 
+/// Bytes that went through a socket of another process, both ways.
+/// Errors: not_available, system_failure; the text has the cause.
+outcome<std::uint64_t> traffic_of(pid_t process, int descriptor);
+
 /// Shuts a socket of another process down, both ways.
 /// Errors: not_available, system_failure; the text has the cause.
 outcome<void> shut_socket(pid_t process, int descriptor);
