@@ -11,7 +11,7 @@ namespace troupe::scenario {
 // Faults of sockets that another process owns (defined in actors/, where sockets are known).
 
 /// Shuts connections of TCP between two processes of this host down, as their peers would: at most
-/// `count` of them, those that were opened last first; 0: all. Returns how many there were.
+/// `count` of them, those that carried most first; 0: all. Returns how many there were.
 /// Errors: not_available if the kernel does not let us reach into the process (pidfd_getfd, Linux
 ///         5.6, ptrace_scope at most 1); system_failure.
 outcome<std::uint32_t> cut_connections(pid_t one, pid_t other, std::uint32_t count);
