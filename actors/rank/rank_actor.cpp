@@ -84,7 +84,11 @@ rank_actor::behavior_type rank_actor_state::make_behavior() {
         message.answer->answer(done_value{});
       },
       [this](const window_written& message) { guarded([&] { on_window_written(message); }); },
-      [this](const finalize_requested& message) { guarded([&] { on_finalize(message); }); },
+      [this](const finalize_requested& message) {
+        finalizers_.push_back(message.answer);
+        guarded([&] { finalize_if_idle(); });
+        if (state_->finalized) apply(report_finalized{});
+      },
       [this](const promise_ended& message) { guarded([&] { on_promise_ended(message); }); },
       [this](const membership_heard& message) {
         guarded([&] {

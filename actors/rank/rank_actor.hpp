@@ -68,7 +68,7 @@ class rank_actor_state : public epoch_host {
   void on_failure_noticed(const failure_noticed& message);
   void on_reconfigure(const reconfigure_requested& message);
   void on_invitation_requested(const invitation_requested& message);
-  void on_finalize(const finalize_requested& message);
+  void finalize_if_idle();
   void answer_coming_in(errc why);
   void open_entry(operation_slot slot, std::shared_ptr<work_state> work);
   void end_promise(operation_entry& entry);

@@ -87,6 +87,7 @@ void rank_actor_state::do_finish(const finish_promised& effect) {
   end_promise(entry);
   entry.work->finish();
   close_entry(slot);
+  finalize_if_idle();
 }
 
 void rank_actor_state::do_fail(const fail_promised& effect) {
@@ -104,6 +105,7 @@ void rank_actor_state::do_fail(const fail_promised& effect) {
   end_promise(entry);
   entry.work->finish(std::move(why));
   close_entry(slot);
+  finalize_if_idle();
 }
 
 void rank_actor_state::end_promise(operation_entry& entry) {
@@ -187,7 +189,6 @@ void rank_actor_state::on_promise_ended(const promise_ended& message) {
       break;
     }
   }
-  if (!finalizers_.empty() && !epochs_->has_calls()) drive(finalize_called{});
 }
 
 void rank_actor_state::on_failure_noticed(const failure_noticed& message) {
@@ -230,11 +231,10 @@ void rank_actor_state::on_invitation_requested(const invitation_requested& messa
   message.answer->answer(to_text(one));
 }
 
-void rank_actor_state::on_finalize(const finalize_requested& message) {
-  finalizers_.push_back(message.answer);
-  if (epochs_ && epochs_->has_calls()) return;
+/// Promised operations that were called before end first, however they do.
+void rank_actor_state::finalize_if_idle() {
+  if (finalizers_.empty() || (epochs_ && epochs_->has_calls())) return;
   drive(finalize_called{});
-  if (state_->finalized) apply(report_finalized{});
 }
 
 }  // namespace troupe::actors

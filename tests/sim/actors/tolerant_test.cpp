@@ -155,6 +155,23 @@ BOOST_AUTO_TEST_CASE(a_member_that_finalizes_leaves_and_the_others_go_on_without
   BOOST_TEST((job.calls(0).back().work->contributors() == names({0, 1})));
 }
 
+BOOST_AUTO_TEST_CASE(finalize_waits_for_an_operation_that_a_view_change_decides) {
+  for (std::uint64_t seed = 1; seed <= seed_count(40); ++seed) {
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      random_stream chance(seed);
+      tolerant_job job(3, seed, some);
+      job.call_all();
+      job.stage.run_until([] { return false; }, microseconds(chance.below(300)));
+      job.crash(2, true);
+      const auto left = job.stage.world(rank{0}).finalize(std::chrono::seconds(10));
+      BOOST_TEST(left.has_value());
+      BOOST_REQUIRE(job.finish());
+      BOOST_TEST(job.broken_promise() == "");
+      BOOST_TEST((job.calls(0)[0].work->error().code() == errc::ok));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ranks_that_disagree_get_the_same_error_and_go_on) {
   tolerant_job job(3, 13, some);
   std::vector<float> few(10, 1.0f), many(20, 1.0f);
